@@ -1,0 +1,4 @@
+// Returns no table at all. Expected: refused on loading.
+#include "backends/sabotaged/correct.h"
+
+TUTTI_SABOTAGED { return nullptr; }

@@ -1,0 +1,25 @@
+// Refuses every call, as its claims say it must, but has already written to the output. Expected:
+// corrupt.
+#include "backends/sabotaged/correct.h"
+
+using namespace tutti::sabotaged;
+
+namespace {
+tutti_status run(void* communicator, const tutti_request* request, const char**) {
+  if (request->count > 0) *static_cast<unsigned char*>(request->recv) ^= 0xff;
+  set_reason(communicator, "refused, after touching the output");
+  return TUTTI_UNSUPPORTED;
+}
+
+tutti_status plan(const tutti_facts*, int32_t, const tutti_request*, tutti_plan* plan) {
+  plan->answer = TUTTI_PLAN_UNKNOWN;
+  plan->text[0] = 0;
+  return TUTTI_OK;
+}
+}  // namespace
+
+TUTTI_SABOTAGED {
+  tutti_backend* table = broken("refuses_but_touches", {.run = run});
+  table->plan = plan;
+  return table;
+}

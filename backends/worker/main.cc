@@ -1,0 +1,41 @@
+// The native worker: loads one plugin and serves it. `tutti-worker PLUGIN` is started by a rank; `tutti-worker --facts`
+// prints the machine as node JSON and ends, so that no rank ever holds a CUDA context.
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include <unistd.h>
+
+#include "backends/worker/worker.h"
+
+namespace {
+
+std::string folder_of_this_program() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
+}
+
+int usage() {
+  std::fprintf(stderr, "usage: tutti-worker PLUGIN.so | --facts | --check PLUGIN.so\n");
+  return 2;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count == 2 && std::strcmp(arguments[1], "--facts") == 0) {
+    std::puts(tutti_real_node(folder_of_this_program().c_str()));
+    return 0;
+  }
+  const bool check = count == 3 && std::strcmp(arguments[1], "--check") == 0;
+  if (count != 2 && !check) return usage();
+  char message[512] = "";
+  const tutti_backend* backend = tutti_load_plugin(arguments[count - 1], message, sizeof message);
+  if (!backend) {
+    std::fprintf(stderr, "tutti worker: %s\n", message);
+    return 2;
+  }
+  if (!check) return tutti_worker_serve(backend);
+  std::printf("%s %s\n", backend->name, backend->version());
+  return 0;
+}

@@ -1,0 +1,78 @@
+// A session: one backend's communicator on this rank, and the cases that it carries out.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "backends/backend.h"
+#include "backends/worker/buffers.h"
+#include "fixtures/cases/case.h"
+#include "fixtures/device/device.h"
+#include "fixtures/nodes/node.h"
+#include "fixtures/world/channel.h"
+#include "fixtures/world/session_options.h"
+#include "fixtures/world/worker_page.h"
+
+namespace tutti {
+
+// What the outside of a session is.
+struct SessionLinks {
+  Channel& channel;
+  WorkerPage* page;
+  char* compare;        // kCompareBytes, shared by all workers of this rank; may be null
+  std::uint32_t world;  // id of the set of workers
+};
+
+// A call of the current case, from its preparation to its verification.
+struct CallState {
+  Allreduce call;
+  InputKey key;
+  Buffer send, recv;  // in place: equal
+  std::uint64_t input_hash = 0;
+  tutti_status status = TUTTI_OK;
+  std::string path, reason;
+};
+
+class Session {
+ public:
+  Session(const tutti_backend& backend, SessionLinks links, SessionOptions options);
+  ~Session();
+
+  // Each returns what the rank is told. An exception out of the backend is told, too, as "threw".
+  nlohmann::json create();
+  nlohmann::json run(RunMode mode, const Case& one_case);
+  nlohmann::json verify_all();
+  nlohmann::json destroy();
+
+ private:
+  tutti_status exchange(const void* sent, void* received, std::size_t bytes);
+  void phase(const std::string& text);
+  void moment(const char* when);
+  nlohmann::json run_steps(RunMode mode, const Case& one_case);
+  void prepare(CallState& state);
+  void launch(CallState& state, std::size_t number, std::uint32_t skew_us);
+  bool wait_for_stream(std::string& error);
+  nlohmann::json judge(const CallState& state, bool all_shares);
+  nlohmann::json judge_output(const CallState& state, bool all_shares);
+  void compare(const CallState& state, RunMode mode, std::uint64_t& position, nlohmann::json& told) const;
+
+  const tutti_backend& backend_;
+  SessionLinks links_;
+  SessionOptions options_;
+  Facts facts_;
+  std::unique_ptr<Device> device_;
+  tutti_world world_{};
+  void* communicator_ = nullptr;
+  void* stream_ = nullptr;
+  std::unique_ptr<Buffers> buffers_;
+  std::vector<CallState> calls_;          // of the current case
+  std::vector<InputKey> earlier_calls_;   // of earlier cases, newest last
+  std::map<std::string, int> moments_;    // how often each was reached
+};
+
+}  // namespace tutti

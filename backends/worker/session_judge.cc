@@ -1,0 +1,93 @@
+// What a rank can say by itself about its calls: guards, inputs, its share of the numbers, hashes of all shares.
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "backends/worker/session.h"
+
+namespace tutti {
+
+using nlohmann::json;
+
+namespace {
+
+json to_json(const Check& check) {
+  json told{{"max", check.max_error}};
+  if (check.bound_hides_contribution) told["hides"] = true;
+  if (check.wrong) {
+    told["wrong"] = check.wrong;
+    told["first"] = check.first_wrong;
+    told["last"] = check.last_wrong;
+    told["why"] = check.explanation;
+  }
+  return told;
+}
+
+}  // namespace
+
+json Session::judge(const CallState& state, bool all_shares) {
+  json told{{"status", state.status}, {"path", state.path}};
+  if (!state.reason.empty()) told["reason"] = state.reason;
+  buffers_->from_device(state.recv);
+  const bool in_place = state.call.place == Place::in;
+  if (!in_place) buffers_->from_device(state.send);
+
+  std::string corrupt = Buffers::damage(state.recv);
+  if (!corrupt.empty()) corrupt = "output: " + corrupt;
+  if (!in_place) {
+    const std::string damage = Buffers::damage(state.send);
+    if (!damage.empty()) corrupt += fmt::format("{}input: {}", corrupt.empty() ? "" : "; ", damage);
+  }
+  const bool input_must_be_unchanged = !in_place || state.status != TUTTI_OK;
+  if (input_must_be_unchanged && hash_bytes(state.send.mirror(), state.send.bytes) != state.input_hash) {
+    corrupt += fmt::format("{}the input was changed", corrupt.empty() ? "" : "; ");
+  }
+  if (!in_place && state.status != TUTTI_OK) {
+    const std::string poison(state.recv.bytes, static_cast<char>(poison_byte(state.key.call)));
+    if (std::memcmp(state.recv.mirror(), poison.data(), poison.size()) != 0) {
+      corrupt += fmt::format("{}the output of a call that was not carried out was changed", corrupt.empty() ? "" : "; ");
+    }
+  }
+  if (!corrupt.empty()) told["corrupt"] = corrupt;
+  if (state.status == TUTTI_OK) told.update(judge_output(state, all_shares));
+  return told;
+}
+
+json Session::judge_output(const CallState& state, bool all_shares) {
+  const int world = options_.world;
+  const std::uint64_t element = bytes_of(state.call.dtype);
+  const char* output = state.recv.mirror();
+  History history{earlier_calls_, options_.rank};
+  for (const CallState& other : calls_) {
+    if (&other == &state) break;
+    history.earlier_calls.push_back(other.key);
+  }
+  json hashes = json::array();
+  for (int rank = 0; rank < world; ++rank) {
+    const Share share = share_of(rank, world, state.call.count);
+    hashes.push_back(hash_bytes(output + share.first * element, (share.last - share.first) * element));
+  }
+  Share mine = share_of(options_.rank, world, state.call.count);
+  if (all_shares) mine = {0, state.call.count};
+  const Check check = check_result(state.key, options_.numerics, history, mine.first, mine.last - mine.first,
+                                   output + mine.first * element);
+  return {{"hashes", hashes}, {"check", to_json(check)}};
+}
+
+void Session::compare(const CallState& state, RunMode mode, std::uint64_t& position, json& told) const {
+  const std::uint64_t element = bytes_of(state.call.dtype);
+  const Share share = share_of(options_.rank, options_.world, state.call.count);
+  const std::uint64_t bytes = (share.last - share.first) * element;
+  const std::uint64_t start = position;
+  position += (bytes + 63) / 64 * 64;
+  if (!links_.compare || position > kCompareBytes || state.status != TUTTI_OK) return;
+  char* shared = links_.compare + start;
+  const char* output = state.recv.mirror() + share.first * element;
+  if (mode == RunMode::publish) {
+    std::memcpy(shared, output, bytes);
+  } else {
+    told["ulp"] = max_ulp_distance(state.call.dtype, share.last - share.first, shared, output);
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,89 @@
+# What all folders share: where things go, flags, and the functions that make a backend or a test out of a folder.
+include(GNUInstallDirs)
+
+# The build tree has the layout of an installation: bin/tutti finds the rest relative to itself.
+set(TUTTI_LIB_DIR ${CMAKE_BINARY_DIR}/lib/tutti)
+set(TUTTI_SHARE_DIR ${CMAKE_BINARY_DIR}/share/tutti)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_INSTALL_RPATH "$ORIGIN:$ORIGIN/../lib/tutti")
+file(MAKE_DIRECTORY ${TUTTI_LIB_DIR}/backends ${TUTTI_SHARE_DIR})
+
+include_directories(${CMAKE_SOURCE_DIR})
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>)
+# Data generation and kernels must not depend on contraction into fused multiply-adds.
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+if(TUTTI_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TUTTI_SANITIZE}> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${TUTTI_SANITIZE})
+endif()
+
+set(TUTTI_HAVE_CUDA OFF)
+if(NOT TUTTI_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_ARCHITECTURES ${TUTTI_CUDA_ARCHITECTURES})
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+    set(CMAKE_CUDA_STANDARD 20)
+    enable_language(CUDA)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 knows nvcc, but not its C++20
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
+    string(REPLACE "-DNDEBUG" "" CMAKE_CUDA_FLAGS_RELWITHDEBINFO "${CMAKE_CUDA_FLAGS_RELWITHDEBINFO}")
+    find_package(CUDAToolkit REQUIRED)
+    set(TUTTI_HAVE_CUDA ON)
+  elseif(TUTTI_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "TUTTI_CUDA=ON, but no CUDA compiler was found. Put nvcc on PATH or set CUDACXX.")
+  endif()
+endif()
+message(STATUS "tutti: CUDA ${TUTTI_HAVE_CUDA}")
+
+# Identity of a build: ranks of different builds refuse to run together.
+find_package(Git QUIET)
+set(TUTTI_REVISION "unknown")
+if(GIT_FOUND AND EXISTS ${CMAKE_SOURCE_DIR}/.git)
+  execute_process(COMMAND ${GIT_EXECUTABLE} -C ${CMAKE_SOURCE_DIR} describe --always --dirty --abbrev=12
+                  OUTPUT_VARIABLE TUTTI_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+
+# All sources of a folder, tests left out.
+function(tutti_sources variable)
+  file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  list(FILTER found EXCLUDE REGEX "_test\\.cc$")
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+# tutti_add_backend(name sources... [LIBRARIES libraries...]): backends/<name> as a plugin, with its claims beside it.
+function(tutti_add_backend name)
+  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Threads::Threads)
+  set(folder ${TUTTI_LIB_DIR}/backends/${name})
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${folder} INSTALL_RPATH "$ORIGIN:$ORIGIN/../../third_party")
+  install(TARGETS ${name} LIBRARY DESTINATION lib/tutti/backends/${name})
+  tutti_backend_files(${name})
+endfunction()
+
+# The files of a backend that are data: claims, expectations, scripts of workers of its own.
+function(tutti_backend_files name)
+  set(folder ${TUTTI_LIB_DIR}/backends/${name})
+  file(MAKE_DIRECTORY ${folder})
+  file(GLOB data CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.toml ${CMAKE_CURRENT_SOURCE_DIR}/*.py)
+  foreach(file ${data})
+    get_filename_component(base ${file} NAME)
+    file(CREATE_LINK ${file} ${folder}/${base} SYMBOLIC)
+  endforeach()
+  install(FILES ${data} DESTINATION lib/tutti/backends/${name})
+endfunction()
+
+# tutti_add_test(name sources... [LIBRARIES libraries...]): a GoogleTest program, one ctest entry.
+function(tutti_add_test name)
+  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} rapidcheck GTest::gtest GTest::gtest_main fmt::fmt-header-only
+                        nlohmann_json::nlohmann_json Threads::Threads)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+endfunction()

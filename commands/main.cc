@@ -1,0 +1,112 @@
+// The binary: parses the command line, becomes an MPI job where it is none, checks that the job is sound, and lets rank 0
+// direct it while the other ranks serve.
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mpi.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "commands/commands.h"
+#include "commands/launch.h"
+#include "commands/machine.h"
+#include "fixtures/cases/case.h"
+#include "fixtures/claims/claims.h"
+#include "fixtures/world/signals.h"
+
+namespace tutti {
+
+namespace {
+
+constexpr int kCannotWork = 2;
+
+std::string build_id() { return fmt::format("{}-{}", TUTTI_VERSION, TUTTI_REVISION); }
+
+std::vector<std::string> words_of(int count, char** arguments) { return {arguments + 1, arguments + count}; }
+
+// Why this job cannot work; empty when it can. All ranks come to the same answer.
+std::string problem_of_job(Link& link, const std::string& mine) {
+  const int expected = ranks_by_launcher();
+  if (link.size() == 1 && expected > 1) {
+    return fmt::format(
+        "the launcher started {} ranks, but MPI sees a world of 1: each rank is alone. Launch with the mpirun that belongs "
+        "to the MPI library of this binary (Open MPI), or with srun --mpi=pmix",
+        expected);
+  }
+  const std::vector<std::string> all = link.gather_texts(mine);
+  if (all.empty()) return "the ranks could not agree on anything within a minute; is every host reachable?";
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    return fmt::format("rank {} runs another build or other options than rank 0: '{}' against '{}'", rank, all[rank], all[0]);
+  }
+  return "";
+}
+
+int direct(const Options& options, Link& link, RankService& service, const std::string& command_line, Node real,
+           std::vector<std::string> pids) {
+  Director director(link, service);
+  int status = kCannotWork;
+  try {
+    Job job{options, director, places(), std::move(real), std::move(pids), command_line, build_id()};
+    if (options.command == "run") status = run(job);
+    if (options.command == "replay") status = replay(job);
+    if (options.command == "bench") status = bench(job);
+  } catch (const std::exception& error) {
+    // Bad names, bad files, a rank that does not answer: nothing was judged.
+    fmt::print(stderr, "tutti: {}\n", error.what());
+  }
+  director.stop();
+  return status;
+}
+
+int as_rank(const Options& options, const std::string& command_line) {
+  Link link;
+  const std::string problem = problem_of_job(link, build_id() + " " + command_line);
+  if (!problem.empty()) {
+    if (link.rank() == 0) fmt::print(stderr, "tutti: {}\n", problem);
+    return kCannotWork;
+  }
+  RankService service;
+  Node real = read_machine(link, places());
+  std::vector<std::string> pids = link.gather_texts(std::to_string(::getpid()));
+  if (link.rank() == 0) return direct(options, link, service, command_line, std::move(real), std::move(pids));
+  serve_rank(link, service);
+  return 0;
+}
+
+int main_of(int count, char** arguments) {
+  Options options;
+  int status = 0;
+  if (!parse_options(count, arguments, options, status)) return status;
+  if (options.command == "list") return list(places());
+  const std::vector<std::string> words = words_of(count, arguments);
+  if (!started_by_launcher()) {
+    int ranks = options.ranks;
+    if (options.command == "replay") ranks = std::max(1, parse_case(options.line).world);
+    fmt::print(stderr, "tutti: {}\n", become_mpirun(ranks, words));
+    return kCannotWork;
+  }
+  prepare_for_mpi();
+  ::prctl(PR_SET_TIMERSLACK, 1);
+  MPI_Init(nullptr, nullptr);
+  install_signal_notes();
+  status = as_rank(options, fmt::format("tutti {}", fmt::join(words, " ")));
+  MPI_Finalize();
+  return status;
+}
+
+}  // namespace
+
+}  // namespace tutti
+
+int main(int count, char** arguments) {
+  try {
+    return tutti::main_of(count, arguments);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tutti: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,101 @@
+#include "suites/agreement/draw.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <rapidcheck.h>
+
+namespace tutti::draw {
+
+namespace {
+
+constexpr std::uint64_t kSmallBytes = 1u << 20;  // what is not rare stays below
+constexpr std::uint64_t kPrimes[] = {2, 3, 5, 7, 13, 31, 61, 127, 251, 509, 1021, 4093, 8191, 65521};
+constexpr std::uint32_t kSkewsUs[] = {0, 50, 200, 1000, 5000};
+
+std::uint64_t near_power_of_two(std::uint64_t most) {
+  const std::uint64_t exponent = between(0, static_cast<std::uint64_t>(std::bit_width(most)) - 1);
+  const std::uint64_t power = std::uint64_t{1} << exponent;
+  return std::min(most, power - 1 + between(0, 2));
+}
+
+std::uint64_t log_uniform(std::uint64_t most) {
+  const std::uint64_t high = std::uint64_t{1} << between(0, static_cast<std::uint64_t>(std::bit_width(most)) - 1);
+  return std::min(most, between(high, 2 * high - 1));
+}
+
+}  // namespace
+
+// Without RapidCheck's size: what a case may cost is decided by the profile.
+std::uint64_t between(std::uint64_t low, std::uint64_t high) {
+  return *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(low, high + 1)));
+}
+
+bool one_in(std::uint64_t n) { return between(1, n) == 1; }
+
+std::uint64_t count(const Cell& cell, const Profile& profile, bool zero) {
+  const std::uint64_t element = bytes_of(cell.dtype);
+  const bool large = one_in(static_cast<std::uint64_t>(profile.large_one_in));
+  const std::uint64_t most = (large ? profile.bytes_max : std::min(kSmallBytes, profile.bytes_max)) / element;
+  const auto world = static_cast<std::uint64_t>(cell.world);
+  if (large) return one_in(2) ? most - between(0, world) : log_uniform(most);
+  switch (between(zero ? 0 : 1, 9)) {
+    case 0: return 0;
+    case 1: return 1;
+    case 2: return kPrimes[between(0, std::size(kPrimes) - 1)];
+    case 3: return std::max<std::uint64_t>(1, world - 1 + between(0, 2));
+    case 4: return std::max<std::uint64_t>(1, world * between(1, 64) + between(0, 2) - 1);
+    case 5:
+    case 6: return std::max<std::uint64_t>(1, near_power_of_two(most));
+    default: return std::max<std::uint64_t>(1, log_uniform(one_in(4) ? most : 4096));
+  }
+}
+
+Allreduce call(const Cell& cell, const Profile& profile, DataClass data, bool zero) {
+  Allreduce one;
+  one.dtype = cell.dtype;
+  one.op = cell.op;
+  one.count = count(cell, profile, zero);
+  one.place = one_in(2) ? Place::in : Place::out;
+  if (one_in(2)) one.send_offset = static_cast<std::uint32_t>(between(0, 16));
+  one.recv_offset = one.send_offset;
+  if (one.place == Place::out && one_in(2)) one.recv_offset = static_cast<std::uint32_t>(between(0, 16));
+  one.data = data;
+  return one;
+}
+
+std::vector<Step> program(const std::function<Allreduce()>& one_call) {
+  const std::uint64_t calls = one_in(3) ? between(2, 4) : 1;
+  std::vector<Step> steps;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    const Allreduce next = one_call();
+    const std::uint64_t more = next.count * bytes_of(next.dtype);
+    if (i > 0 && bytes + more > 2 * kSmallBytes) break;  // large calls come alone
+    bytes += more;
+    if (i > 0 && one_in(3)) steps.emplace_back(Sync{});
+    steps.emplace_back(next);
+  }
+  return steps;
+}
+
+Case surroundings(Case one_case) {
+  one_case.seed = between(0, UINT32_MAX);
+  if (one_case.device == "host" && one_in(4)) one_case.delays = between(1, UINT32_MAX);
+  if (one_case.world > 1 && one_in(4)) {
+    for (int rank = 0; rank < one_case.world; ++rank) {
+      one_case.skews_us.push_back(kSkewsUs[between(0, std::size(kSkewsUs) - 1)]);
+    }
+  }
+  return one_case;
+}
+
+Case case_with(const Cell& cell, const Profile& profile, DataClass data) {
+  Case one_case = surroundings(case_of(cell));
+  one_case.steps = program([&] { return call(cell, profile, data, true); });
+  return one_case;
+}
+
+SkipCause always(const Cell&) { return SkipCause::none; }
+
+}  // namespace tutti::draw

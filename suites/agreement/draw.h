@@ -1,0 +1,34 @@
+// What the properties of this suite draw: counts, offsets, programs, skews. Every value comes from RapidCheck; the functions
+// are called inside a generator only (Property::draw).
+#pragma once
+
+#include <functional>
+
+#include "suites/property.h"
+
+namespace tutti::draw {
+
+// Counts of elements: 0 (when `zero`), 1, primes, around the world size, around powers of two, anything in between, and now
+// and then up to the profile's largest call.
+std::uint64_t count(const Cell& cell, const Profile& profile, bool zero);
+
+// One call of the cell's dtype and op.
+Allreduce call(const Cell& cell, const Profile& profile, DataClass data, bool zero);
+
+// A program of one to four calls, with or without a sync between, all of them made by `one_call`.
+std::vector<Step> program(const std::function<Allreduce()>& one_call);
+
+// Fills in seed, delays and skews.
+Case surroundings(Case one_case);
+
+// The usual case of a cell: any program of one class of data.
+Case case_with(const Cell& cell, const Profile& profile, DataClass data);
+
+// A number in [low, high], and a chance of 1 to n.
+std::uint64_t between(std::uint64_t low, std::uint64_t high);
+bool one_in(std::uint64_t n);
+
+// SkipCause::none for every cell.
+SkipCause always(const Cell& cell);
+
+}  // namespace tutti::draw

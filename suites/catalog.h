@@ -1,0 +1,42 @@
+// The backends that there are: folders found beside the binary, and plugins named on the command line.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fixtures/claims/claims.h"
+#include "fixtures/world/worker_process.h"
+
+namespace tutti {
+
+struct BackendEntry {
+  std::string name;
+  std::string folder;
+  std::string plugin;      // shared library; empty for a backend that brings a worker of its own
+  bool is_named = false;   // given as a path on the command line
+  Claims claims;
+  std::vector<Expected> expected;
+};
+
+// Where the parts of this installation lie, relative to the running binary.
+struct Places {
+  std::string lib;    // .../lib/tutti
+  std::string share;  // .../share/tutti
+};
+Places places();
+
+struct CatalogError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Every backend folder, by name. Throws CatalogError or ClaimsError when a folder is malformed.
+std::vector<BackendEntry> installed_backends(const Places& places);
+// The entry for a name, or for a path of a plugin (it contains a slash or ends in .so). Throws CatalogError with the
+// nearest names.
+BackendEntry find_backend(const Places& places, const std::string& name_or_path);
+
+// How its workers are started.
+WorkerCommand worker_command(const BackendEntry& backend, const Places& places, bool in_rank);
+
+}  // namespace tutti

@@ -1,0 +1,166 @@
+#include "suites/cell_run.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include "fixtures/data/data.h"
+
+namespace tutti {
+
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int kSizeMin = 10;  // RapidCheck's size of the first case of a cell; it grows to kSizeMax
+constexpr int kSizeMax = 100;
+
+Record record_of(const RunContext& context, const Cell& cell) {
+  Record record;
+  record.backend = cell.backend->name;
+  record.build_id = context.build_id;
+  record.node = cell.node->name;
+  record.world = cell.world;
+  record.suite = cell.property->suite;
+  record.property = cell.property->full_name();
+  record.path = cell.path;
+  record.dtype = cell.dtype;
+  record.op = cell.op;
+  return record;
+}
+
+void skip(Record& record, SkipCause cause, std::string reason) {
+  record.verdict = Verdict::skip;
+  record.skip_cause = cause;
+  record.reason = std::move(reason);
+}
+
+bool names_match(const Expected& expected, const Cell& cell) {
+  return (expected.property.empty() || expected.property == cell.property->full_name()) &&
+         (expected.node.empty() || expected.node == cell.node->name) &&
+         (expected.path.empty() || expected.path == cell.path);
+}
+
+// A known failure that every case of this cell should show: if none did, the list is not true any more.
+const Expected* broken_expectation(const Cell& cell, const Case& one_case) {
+  for (const Expected& expected : cell.backend->expected) {
+    const bool of_some_cases = expected.when.within.contains("count") || expected.when.within.contains("bytes") ||
+                               expected.when.within.contains("alignment") || expected.when.any_of.contains("place");
+    if (of_some_cases || !names_match(expected, cell)) continue;
+    if (expected_failure(cell, one_case, expected.verdict) == &expected) return &expected;
+  }
+  return nullptr;
+}
+
+void report(Record& record, const Failure& failure, const Expected* expected) {
+  record.verdict = expected ? Verdict::expected_fail : failure.outcome.verdict;
+  record.reason = failure.outcome.reason;
+  if (!failure.note.empty()) record.reason += "; " + failure.note;
+  if (expected) {
+    record.reason = fmt::format("{}: {}; known: {} ({})", name_of(failure.outcome.verdict), record.reason,
+                                expected->reason, expected->link);
+  }
+  record.replay = to_line(failure.smallest);
+  record.evidence = failure.outcome.evidence;
+}
+
+void merge(Record& record, const Outcome& outcome) {
+  record.max_error = std::max(record.max_error, outcome.max_error);
+  record.max_ulp_vs_reference = std::max(record.max_ulp_vs_reference, outcome.max_ulp);
+  if (!outcome.reference.empty()) record.reference = outcome.reference;
+  if (outcome.is_red() || record.verdict == Verdict::expected_fail) return;
+  if (record.cases == 1 || is_worse(outcome.verdict, record.verdict)) {
+    record.verdict = outcome.verdict;
+    record.reason = outcome.reason;
+  }
+  if (outcome.bound_hides && record.reason.empty()) {
+    record.reason = "the bound is so wide that a missing contribution could pass; exact carries the weight";
+  }
+}
+
+// False when the cell is decided.
+bool check_next(RunContext& context, const Cell& cell, const Case& one_case, Record& record) {
+  const std::vector<Step> before = context.runner.steps_before(one_case);
+  const Outcome outcome = check_case(context.runner, one_case, cell, false);
+  ++record.cases;
+  merge(record, outcome);
+  if (outcome.verdict == Verdict::skip) {
+    skip(record, outcome.skip_cause, outcome.reason);
+    if (outcome.skip_cause == SkipCause::not_installed) context.not_installed[cell.backend->name] = outcome.reason;
+    return false;
+  }
+  if (!outcome.is_red()) return true;
+  if (const Expected* expected = expected_failure(cell, one_case, outcome.verdict)) {
+    if (record.verdict != Verdict::expected_fail) report(record, {one_case, outcome, ""}, expected);
+    return true;  // there may be another failure behind the known one
+  }
+  const Failure failure = confirm_and_shrink(context, cell, one_case, outcome, before);
+  report(record, failure, expected_failure(cell, failure.smallest, failure.outcome.verdict));
+  return false;
+}
+
+void check_cases(RunContext& context, const Cell& cell, Record& record) {
+  const std::string name = name_of(cell);
+  rc::Random random(context.seed ^ hash_bytes(name.data(), name.size()));
+  const rc::Gen<Case> cases =
+      rc::gen::exec([&cell, &context] { return cell.property->draw(cell, context.profile); });
+  Case last;
+  for (int i = 0; i < context.profile.cases; ++i) {
+    if (Clock::now() >= context.end) {
+      if (i == 0) skip(record, SkipCause::time_is_up, "--time was up before its first case");
+      return;
+    }
+    const int size = kSizeMin + (kSizeMax - kSizeMin) * i / std::max(1, context.profile.cases - 1);
+    last = cases(random.split(), size).value();
+    if (context.trace) *context.trace << to_line(last) << std::endl;
+    if (!check_next(context, cell, last, record)) return;
+  }
+  if (colour_of(record.verdict) != Colour::green) return;
+  if (const Expected* expected = broken_expectation(cell, last)) {
+    record.verdict = Verdict::unexpected_pass;
+    record.reason = fmt::format("expected.toml says {} ({}), but all {} cases were green; take the entry out",
+                                name_of(expected->verdict), expected->reason, record.cases);
+    record.replay = to_line(last);
+  }
+}
+
+}  // namespace
+
+const Expected* expected_failure(const Cell& cell, const Case& one_case, Verdict verdict) {
+  for (const Expected& expected : cell.backend->expected) {
+    if (expected.verdict != verdict || !names_match(expected, cell)) continue;
+    for (const Allreduce& call : calls_of(one_case)) {
+      if (expected.when.holds(situation_of(one_case, call, *cell.node))) return &expected;
+    }
+  }
+  return nullptr;
+}
+
+Outcome check_case(Runner& runner, const Case& one_case, const Cell& cell, bool fresh) {
+  if (cell.property->check) return cell.property->check(runner, one_case, cell, fresh);
+  Runner::Want want;
+  want.fresh = fresh;
+  return runner.run(one_case, *cell.backend, *cell.node, want);
+}
+
+Record check_cell(RunContext& context, const Cell& cell) {
+  const auto start = Clock::now();
+  Record record = record_of(context, cell);
+  const SkipCause cause = cell.property->not_applicable(cell);
+  const auto absent = context.not_installed.find(cell.backend->name);
+  if (absent != context.not_installed.end()) {
+    skip(record, SkipCause::not_installed, absent->second);
+  } else if (context.no_gpu.contains(cell.backend->name)) {
+    skip(record, SkipCause::no_gpu, "it takes CUDA memory only, and this node has none");
+  } else if (cause != SkipCause::none) {
+    skip(record, cause, "");
+  } else {
+    record.version = context.runner.identity(*cell.backend).version;
+    check_cases(context, cell, record);
+  }
+  record.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return record;
+}
+
+}  // namespace tutti

@@ -1,0 +1,16 @@
+// From what the ranks said to a verdict: a pure function.
+#pragma once
+
+#include "fixtures/cases/case.h"
+#include "suites/catalog.h"
+#include "suites/outcome.h"
+
+namespace tutti {
+
+// Design 6. The order of severity: crash, hang, corrupt, split, wrong, lost_path, then what is green.
+Outcome judge(const Case& one_case, const BackendEntry& backend, const Node& node, const Observation& observation);
+
+// True when ranks hold different bits somewhere: then every rank has to verify everything.
+bool hashes_differ(const Replies& run);
+
+}  // namespace tutti

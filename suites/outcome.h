@@ -1,0 +1,34 @@
+// What carrying out one case came to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fixtures/cases/types.h"
+#include "fixtures/world/director.h"
+
+namespace tutti {
+
+struct Outcome {
+  Verdict verdict = Verdict::missing;
+  SkipCause skip_cause = SkipCause::none;
+  std::string reason;
+  std::vector<std::string> evidence;   // one text a rank that has any
+  double max_error = 0;                // largest error as a fraction of its bound
+  bool bound_hides = false;            // a bound was so wide that a missing contribution could pass
+  std::int64_t max_ulp = -1;           // distance from the reference; -1: not compared
+  std::string reference;
+  bool is_red() const { return colour_of(verdict) == Colour::red; }
+};
+
+// The worse of two verdicts: red before green, and among reds the one that explains more.
+bool is_worse(Verdict left, Verdict right);
+
+// Everything that the ranks said about one case.
+struct Observation {
+  Replies start, create, run, destroy;  // empty: not reached
+  bool is_verified_whole = false;       // hashes differed, so every rank verified everything
+};
+
+}  // namespace tutti

@@ -1,0 +1,63 @@
+// A property: a claim that is checked over many cases. One file each in its suite's folder; it registers itself.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fixtures/cases/case.h"
+#include "suites/catalog.h"
+#include "suites/outcome.h"
+#include "suites/runner.h"
+
+namespace tutti {
+
+struct Property;
+
+// What gets one record: backend x node x property x world x path x dtype x op.
+struct Cell {
+  const Property* property = nullptr;
+  const BackendEntry* backend = nullptr;
+  const Node* node = nullptr;
+  std::vector<const BackendEntry*> references;  // other backends to agree with, the best first
+  int world = 1;
+  std::string path;
+  Dtype dtype = TUTTI_FLOAT32;
+  Op op = TUTTI_SUM;
+};
+
+// How much is drawn.
+struct Profile {
+  std::string name = "quick";
+  int cases = 6;                            // a cell
+  std::uint64_t bytes_max = 32u << 20;      // of one call
+  int large_one_in = 60;                    // calls above 1 MiB are this rare
+  double shrink_seconds = 10;               // wall clock for shrinking one failure
+};
+
+struct Property {
+  std::string suite;
+  std::string name;  // "exact"; the full name is suite.name
+  std::string law;   // one sentence: what holds
+  // Why it does not apply to a cell; SkipCause::none when it does.
+  SkipCause (*not_applicable)(const Cell& cell);
+  // Draws a case of a cell, with the functions of draw.h. It runs inside a RapidCheck generator and executes nothing.
+  Case (*draw)(const Cell& cell, const Profile& profile);
+  // Carries one case out and judges it; null: run it once and judge it.
+  Outcome (*check)(Runner& runner, const Case& one_case, const Cell& cell, bool fresh);
+
+  std::string full_name() const { return suite + "." + name; }
+};
+
+struct PropertyRegistration {
+  explicit PropertyRegistration(Property property);  // a duplicate name ends the program with a message
+};
+
+const std::vector<Property>& properties();  // sorted by full name
+
+// The case that a cell starts from: everything but steps and seed.
+Case case_of(const Cell& cell);
+// "gloo host agreement.exact w3 ring bf16 sum"
+std::string name_of(const Cell& cell);
+
+}  // namespace tutti

@@ -1,0 +1,75 @@
+// Carries out cases: keeps sets of workers alive from case to case, and makes fresh ones when asked or needed.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fixtures/cases/case.h"
+#include "fixtures/nodes/node.h"
+#include "suites/catalog.h"
+#include "suites/outcome.h"
+
+namespace tutti {
+
+struct RunnerOptions {
+  std::uint64_t deadline_ms = 10'000;  // of every wait inside a backend; the suite's own deadlines follow from it
+  bool in_rank = false;                // --isolation none
+};
+
+// What a backend says of itself once it is loaded.
+struct BackendIdentity {
+  std::string version;
+  unsigned memory = 0;
+  std::vector<std::string> paths;
+};
+
+class Runner {
+ public:
+  Runner(Director& director, Places places, RunnerOptions options) : director_(director), places_(std::move(places)), options_(options) {}
+  ~Runner();
+
+  struct Want {
+    RunMode mode = RunMode::plain;
+    bool fresh = false;    // in workers that have carried out nothing before
+    bool destroy = false;  // end with destroy, and report what it left behind
+  };
+  // Carries out a case on a backend and judges it. Sets of workers that were part of anything red are ended.
+  Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node, const Want& want);
+  Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node) {
+    return run(one_case, backend, node, Want{});
+  }
+  // Hashes of all shares of all calls of the last case that ran, as rank 0 told them.
+  const std::vector<nlohmann::json>& last_hashes() const { return last_hashes_; }
+  // The steps that the workers of this case's world had carried out before it, newest last.
+  std::vector<Step> steps_before(const Case& one_case) const;
+
+  // Loads a backend in a worker of its own and asks it. Throws CatalogError with what the worker said when it cannot be.
+  const BackendIdentity& identity(const BackendEntry& backend);
+  void close_all();
+  Director& director() { return director_; }
+  const RunnerOptions& options() const { return options_; }
+
+ private:
+  struct Live {
+    std::uint32_t id = 0;
+    std::uint64_t used = 0;
+    std::vector<Step> steps;
+  };
+  static std::string key_of(const Case& one_case);
+  bool open(const Case& one_case, const BackendEntry& backend, const Node& node, Observation& seen);
+  void close(const std::string& key);
+  std::chrono::milliseconds limit(const Case& one_case) const;
+  Observation carry_out(const Case& one_case, const BackendEntry& backend, const Node& node, const Want& want);
+
+  Director& director_;
+  Places places_;
+  RunnerOptions options_;
+  std::map<std::string, Live> live_;
+  std::map<std::string, BackendIdentity> identities_;
+  std::vector<nlohmann::json> last_hashes_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,181 @@
+#include "suites/suite.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "fixtures/world/signals.h"
+
+namespace tutti {
+
+namespace {
+
+struct PlannedTest {
+  std::string suite_name, name;
+  std::vector<Cell> cells;
+};
+
+struct Running {
+  RunContext& context;
+  const Progress& progress;
+  std::vector<Record>& records;
+  int done = 0;
+  int planned = 0;
+  std::exception_ptr stopped;  // Interrupted or SuiteError: nothing more is run
+};
+
+// Other backends that can be the reference on this node, the largest priority first.
+std::vector<const BackendEntry*> references_for(RunContext& context, const std::vector<BackendEntry>& candidates,
+                                                const BackendEntry& backend, const Node& node) {
+  const unsigned kind = node.device_kind == "cuda" ? TUTTI_MEMORY_HOST | TUTTI_MEMORY_CUDA : TUTTI_MEMORY_HOST;
+  std::vector<const BackendEntry*> found;
+  for (const BackendEntry& other : candidates) {
+    if (other.name == backend.name || other.claims.reference_priority == 0) continue;
+    try {
+      if (context.runner.identity(other).memory & kind) found.push_back(&other);
+    } catch (const CatalogError&) {
+      continue;  // not on this machine
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto* a, const auto* b) {
+    return a->claims.reference_priority > b->claims.reference_priority;
+  });
+  return found;
+}
+
+// Paths that a backend tells of itself; one empty stratum when it cannot be asked.
+std::vector<std::string> paths_of(RunContext& context, const BackendEntry& backend, unsigned& memory) {
+  try {
+    const BackendIdentity& identity = context.runner.identity(backend);
+    memory = identity.memory;
+    return identity.paths;
+  } catch (const CatalogError& error) {
+    if (backend.is_named) throw;
+    context.not_installed[backend.name] = error.what();
+    memory = TUTTI_MEMORY_HOST;
+    return {"auto"};
+  }
+}
+
+std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan, const std::vector<BackendEntry>& references) {
+  std::vector<PlannedTest> tests;
+  for (const BackendEntry& backend : plan.backends) {
+    unsigned memory = 0;
+    const std::vector<std::string> paths = paths_of(context, backend, memory);
+    if (plan.node.device_kind == "host" && !(memory & TUTTI_MEMORY_HOST)) context.no_gpu.insert(backend.name);
+    const auto usable = references_for(context, references, backend, plan.node);
+    for (const int world : plan.worlds) {
+      for (const Property& property : properties()) {
+        PlannedTest test{fmt::format("{}/{}", backend.name, plan.node.name), fmt::format("{}/w{}", property.full_name(), world), {}};
+        for (const std::string& path : paths) {
+          for (const Dtype dtype : kDtypes) {
+            for (const Op op : kOps) {
+              test.cells.push_back({&property, &backend, &plan.node, usable, world, path, dtype, op});
+            }
+          }
+        }
+        tests.push_back(std::move(test));
+      }
+    }
+  }
+  return tests;
+}
+
+class CellsTest : public testing::Test {
+ public:
+  CellsTest(const PlannedTest& test, Running& running) : test_(test), running_(running) {}
+
+  void TestBody() override {
+    if (running_.stopped) return;
+    if (running_.progress.on_test) {
+      running_.progress.on_test(running_.done, running_.planned, test_.suite_name + " " + test_.name);
+    }
+    try {
+      for (const Cell& cell : test_.cells) check(cell);
+    } catch (const Interrupted&) {
+      running_.stopped = std::current_exception();
+    } catch (const SuiteError&) {
+      running_.stopped = std::current_exception();
+    }
+    ++running_.done;
+  }
+
+ private:
+  void check(const Cell& cell) {
+    throw_if_interrupted();
+    const Record record = check_cell(running_.context, cell);
+    running_.records.push_back(record);
+    if (running_.progress.on_record) running_.progress.on_record(record);
+    if (colour_of(record.verdict) == Colour::red) ADD_FAILURE() << name_of(cell) << ": " << record.reason;
+  }
+
+  const PlannedTest& test_;
+  Running& running_;
+};
+
+void silence_googletest() {
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+}
+
+std::string key_of(const Record& record) {
+  return fmt::format("{} {} {} {} {} {} {}", record.backend, record.node, record.property, record.world, record.path,
+                     name_of(record.dtype), name_of(record.op));
+}
+
+// What was planned and selected, but has no record.
+void add_missing(const std::vector<PlannedTest>& tests, std::vector<Record>& records) {
+  std::set<std::string> there;
+  for (const Record& record : records) there.insert(key_of(record));
+  std::map<std::string, const PlannedTest*> by_name;
+  for (const PlannedTest& test : tests) by_name[test.suite_name + "." + test.name] = &test;
+  const auto& unit = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < unit.total_test_suite_count(); ++i) {
+    const auto& suite = *unit.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j) {
+      const auto& info = *suite.GetTestInfo(j);
+      const auto found = by_name.find(std::string(suite.name()) + "." + info.name());
+      if (!info.should_run() || found == by_name.end()) continue;
+      for (const Cell& cell : found->second->cells) {
+        Record record;
+        record.backend = cell.backend->name;
+        record.node = cell.node->name;
+        record.world = cell.world;
+        record.suite = cell.property->suite;
+        record.property = cell.property->full_name();
+        record.path = cell.path;
+        record.dtype = cell.dtype;
+        record.op = cell.op;
+        record.reason = "planned, but it came to no result";
+        if (there.insert(key_of(record)).second) records.push_back(record);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void run_plan(RunContext& context, const Plan& plan, const Progress& progress, std::vector<Record>& records) {
+  const std::vector<BackendEntry> references = installed_backends(places());
+  const std::vector<PlannedTest> tests = tests_of(context, plan, references);
+  Running running{context, progress, records, 0, 0, nullptr};
+  for (const PlannedTest& test : tests) {
+    testing::RegisterTest(test.suite_name.c_str(), test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [&test, &running]() -> CellsTest* { return new CellsTest(test, running); });
+  }
+  int argument_count = 1;
+  char name[] = "tutti";
+  char* arguments[] = {name, nullptr};
+  testing::InitGoogleTest(&argument_count, arguments);
+  testing::GTEST_FLAG(filter) = plan.filter;
+  silence_googletest();
+  running.planned = static_cast<int>(tests.size());
+  [[maybe_unused]] const int failed = RUN_ALL_TESTS();
+  if (running.stopped) std::rethrow_exception(running.stopped);
+  add_missing(tests, records);
+}
+
+}  // namespace tutti

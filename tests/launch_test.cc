@@ -1,0 +1,89 @@
+// Launches that cannot work end with status 2 and a plain sentence; those that can give the same cases for the same seed.
+#include <algorithm>
+
+#include "tests/program.h"
+
+namespace tutti::testing {
+namespace {
+
+CommandResult command(std::vector<std::string> arguments) {
+  CommandOptions options;
+  options.timeout = std::chrono::seconds(120);
+  options.with_errors = true;
+  options.bytes_max = 1u << 20;
+  return run_command(arguments, options);
+}
+
+std::vector<std::string> mpirun(std::vector<std::string> rest) {
+  std::vector<std::string> words{"env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                 "OMPI_MCA_plm_rsh_agent=", "mpirun", "--oversubscribe", "--bind-to", "none"};
+  words.insert(words.end(), rest.begin(), rest.end());
+  return words;
+}
+
+TEST(Launch, SingletonsThatShouldBeAWorld) {
+  const CommandResult result = command({"env", "PMI_RANK=0", "PMI_SIZE=4", program(), "run"});
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_NE(result.output.find("MPI sees a world of 1"), std::string::npos) << result.output;
+}
+
+TEST(Launch, DifferentOptionsOnDifferentRanks) {
+  const CommandResult result =
+      command(mpirun({"-np", "1", program(), "run", "--seed", "1", ":", "-np", "1", program(), "run", "--seed", "2"}));
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_NE(result.output.find("other options"), std::string::npos) << result.output;
+}
+
+TEST(Launch, NothingToRun) {
+  const Finished finished = run({"-np", "1", "--backend", "example", "--filter", "no such test"});
+  EXPECT_EQ(finished.result.status, 2) << finished.result.output;
+  EXPECT_NE(finished.result.output.find("nothing was tested"), std::string::npos) << finished.result.output;
+}
+
+TEST(Launch, WorldLargerThanTheJob) {
+  const CommandResult result = tutti({"run", "-np", "2", "--world", "3"});
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_NE(result.output.find("-np 3"), std::string::npos) << result.output;
+}
+
+TEST(Launch, UnknownBackendAndNodeNameTheNearest) {
+  const CommandResult backend = tutti({"run", "-np", "1", "--backend", "one_shoot"});
+  EXPECT_EQ(backend.status, 2);
+  EXPECT_NE(backend.output.find("one_shot"), std::string::npos) << backend.output;
+  const CommandResult node = tutti({"run", "-np", "1", "--backend", "example", "--node", "hosst"});
+  EXPECT_EQ(node.status, 2);
+  EXPECT_NE(node.output.find("host"), std::string::npos) << node.output;
+}
+
+TEST(Launch, UsersOwnMpirunLine) {
+  const Folder folder;
+  const CommandResult result = command(mpirun({"-np", "3", program(), "run", "--backend", "example", "--world", "3", "--filter",
+                                               "*exact*", "--out", folder / "out"}));
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
+TEST(Launch, WithoutIsolation) {
+  const Finished finished = run({"-np", "2", "--backend", "one_shot,example", "--isolation", "none"});
+  EXPECT_EQ(finished.result.status, 0) << finished.result.output;
+}
+
+TEST(Seed, SameSeedSameCasesAndAPrefixUnderTime) {
+  const Folder folder;
+  const auto trace = [&](const std::string& name, std::vector<std::string> more) {
+    more.insert(more.begin(), {"-np", "2", "--backend", "one_shot", "--filter", "*exact*", "--trace", folder / name});
+    run(more);
+    return lines_of(folder / name);
+  };
+  const auto first = trace("first", {"--seed", "11"});
+  ASSERT_FALSE(first.empty());
+  EXPECT_EQ(first, trace("second", {"--seed", "11"}));
+  EXPECT_NE(first, trace("third", {"--seed", "12"}));
+  const auto many = trace("many", {"--seed", "11", "--cases", "400"});
+  const auto timed = trace("timed", {"--seed", "11", "--cases", "400", "--time", "1"});
+  ASSERT_FALSE(timed.empty());
+  ASSERT_LT(timed.size(), many.size()) << "400 cases a cell should need more than a second";
+  EXPECT_TRUE(std::equal(timed.begin(), timed.end(), many.begin()));
+}
+
+}  // namespace
+}  // namespace tutti::testing

@@ -1,0 +1,104 @@
+// Runs the built binary as a user would, and reads what it leaves.
+#pragma once
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "fixtures/world/command.h"
+
+namespace tutti::testing {
+
+namespace fs = std::filesystem;
+
+inline std::string program() { return TUTTI_PROGRAM; }
+
+inline fs::path lib_folder() { return fs::path(program()).parent_path().parent_path() / "lib" / "tutti"; }
+
+inline std::string sabotaged(const std::string& name) {
+  return (lib_folder() / "sabotaged" / name / ("lib" + name + ".so")).string();
+}
+
+// A folder that goes away with the test.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "tutti-test-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+inline CommandResult tutti(std::vector<std::string> arguments, std::chrono::seconds timeout = std::chrono::seconds(120)) {
+  arguments.insert(arguments.begin(), program());
+  CommandOptions options;
+  options.timeout = timeout;
+  options.bytes_max = 1u << 20;
+  options.with_errors = true;
+  return run_command(arguments, options);
+}
+
+struct Finished {
+  CommandResult result;
+  nlohmann::json report;
+  // Records of a verdict.
+  std::vector<nlohmann::json> with(const std::string& verdict) const {
+    std::vector<nlohmann::json> found;
+    for (const auto& record : report.at("records")) {
+      if (record.at("verdict") == verdict) found.push_back(record);
+    }
+    return found;
+  }
+};
+
+// `tutti run arguments`, with its report.
+inline Finished run(std::vector<std::string> arguments, std::chrono::seconds timeout = std::chrono::seconds(300)) {
+  const Folder folder;
+  const std::string out = folder / "out";
+  arguments.insert(arguments.begin(), "run");
+  arguments.insert(arguments.end(), {"--out", out});
+  Finished finished{tutti(arguments, timeout), {}};
+  std::ifstream file(out + "/report.json");
+  if (file) finished.report = nlohmann::json::parse(file);
+  return finished;
+}
+
+inline std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+// Live processes whose environment holds `mark`, as "pid name"; how a test finds what it left behind.
+inline std::vector<std::string> processes_with(const std::string& mark) {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string pid = entry.path().filename().string();
+    if (pid.find_first_not_of("0123456789") != std::string::npos || pid == std::to_string(::getpid())) continue;
+    std::ifstream environment(entry.path() / "environ");
+    const std::string text((std::istreambuf_iterator<char>(environment)), {});
+    if (text.find(mark) == std::string::npos) continue;
+    std::ifstream name(entry.path() / "comm");
+    std::string comm;
+    std::getline(name, comm);
+    found.push_back(pid + " " + comm);
+  }
+  return found;
+}
+
+}  // namespace tutti::testing
