@@ -54,27 +54,35 @@ function(tutti_sources variable)
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
-# tutti_add_backend(name sources... [LIBRARIES libraries...]): backends/<name> as a plugin, with its claims beside it.
+# tutti_add_backend(name sources... [INTO folder] [LIBRARIES libraries...]): a plugin, with its claims beside it. What lies
+# in lib/tutti/backends is run by default; anything else (INTO examples) only when it is named by its path.
 function(tutti_add_backend name)
-  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "INTO" "LIBRARIES" ${ARGN})
+  if(NOT arg_INTO)
+    set(arg_INTO backends)
+  endif()
   add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} Threads::Threads)
-  set(folder ${TUTTI_LIB_DIR}/backends/${name})
-  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${folder} INSTALL_RPATH "$ORIGIN:$ORIGIN/../../third_party")
-  install(TARGETS ${name} LIBRARY DESTINATION lib/tutti/backends/${name})
-  tutti_backend_files(${name})
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${TUTTI_LIB_DIR}/${arg_INTO}/${name}
+                        INSTALL_RPATH "$ORIGIN:$ORIGIN/../../third_party")
+  install(TARGETS ${name} LIBRARY DESTINATION lib/tutti/${arg_INTO}/${name})
+  tutti_backend_files(${name} ${arg_INTO})
 endfunction()
 
-# The files of a backend that are data: claims, expectations, scripts of workers of its own.
+# tutti_backend_files(name [folder]): the files of a backend that are data: claims, expectations, scripts of its own worker.
 function(tutti_backend_files name)
-  set(folder ${TUTTI_LIB_DIR}/backends/${name})
+  set(into backends)
+  if(ARGC GREATER 1)
+    set(into ${ARGV1})
+  endif()
+  set(folder ${TUTTI_LIB_DIR}/${into}/${name})
   file(MAKE_DIRECTORY ${folder})
   file(GLOB data CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.toml ${CMAKE_CURRENT_SOURCE_DIR}/*.py)
   foreach(file ${data})
     get_filename_component(base ${file} NAME)
     file(CREATE_LINK ${file} ${folder}/${base} SYMBOLIC)
   endforeach()
-  install(FILES ${data} DESTINATION lib/tutti/backends/${name})
+  install(FILES ${data} DESTINATION lib/tutti/${into}/${name})
 endfunction()
 
 # tutti_add_test(name sources... [LIBRARIES libraries...]): a GoogleTest program, one ctest entry.

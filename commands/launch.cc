@@ -55,6 +55,8 @@ std::string become_mpirun(int ranks, const std::vector<std::string>& arguments) 
   if (find_program("ssh").empty()) environment.emplace_back("OMPI_MCA_plm_rsh_agent", "");
   // Containers forbid process_vm_readv; the ranks' messages are small.
   environment.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+  // Ranks write to a terminal of mpirun's own, whatever this process writes to.
+  if (::isatty(STDOUT_FILENO)) ::setenv("TUTTI_TERMINAL", "1", 1);
   std::vector<std::string> words{"mpirun", "-q", "-np", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -42,6 +42,11 @@ std::vector<BackendEntry> read_folders(const fs::path& parent) {
 
 BackendEntry read_plugin(const std::string& path) {
   if (!fs::exists(path)) throw CatalogError(fmt::format("there is no plugin {}", path));
+  if (fs::is_directory(path)) {
+    BackendEntry entry = read_folder(fs::canonical(path));
+    entry.is_named = true;
+    return entry;
+  }
   BackendEntry entry;
   entry.plugin = fs::absolute(path).string();
   entry.folder = fs::path(entry.plugin).parent_path().string();
@@ -74,7 +79,7 @@ BackendEntry find_backend(const Places& places, const std::string& name_or_path)
     if (entry.name == name_or_path) return entry;
     names.push_back(entry.name);
   }
-  throw CatalogError(fmt::format("unknown backend '{}'; nearest: {}. A plugin is named by its path, such as ./libmine.so",
+  throw CatalogError(fmt::format("unknown backend '{}'; nearest: {}. A plugin, or the folder of one, is named by its path: ./libmine.so",
                                  name_or_path, nearest(name_or_path, names)));
 }
 

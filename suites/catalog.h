@@ -32,8 +32,8 @@ struct CatalogError : std::runtime_error {
 
 // Every backend folder, by name. Throws CatalogError or ClaimsError when a folder is malformed.
 std::vector<BackendEntry> installed_backends(const Places& places);
-// The entry for a name, or for a path of a plugin (it contains a slash or ends in .so). Throws CatalogError with the
-// nearest names.
+// The entry for a name, or for a path (it contains a slash or ends in .so): a plugin with its claims beside it in
+// <plugin>.toml or claims.toml, or a folder as installed backends have. Throws CatalogError with the nearest names.
 BackendEntry find_backend(const Places& places, const std::string& name_or_path);
 
 // How its workers are started.

@@ -147,9 +147,9 @@ Outcome judge_carried_out(std::size_t number, const Case& one_case, const Replie
     if (!check.contains("wrong")) continue;
     if (outcome.verdict == Verdict::pass) {
       outcome.verdict = Verdict::wrong;
-      outcome.reason = fmt::format("call {} on rank {}: {}", number, rank, text_of(check, "why"));
+      outcome.reason = fmt::format("call {}: {}", number, text_of(check, "why"));
     }
-    outcome.evidence.push_back(fmt::format("rank {}: {}", rank, text_of(check, "why")));
+    outcome.evidence.push_back(text_of(check, "why"));
   }
   if (outcome.verdict == Verdict::wrong) return outcome;
 
@@ -208,7 +208,6 @@ Outcome judge_errors(const Case& one_case, const BackendEntry& backend, const No
 Outcome judge_run(const Case& one_case, const BackendEntry& backend, const Node& node, const Replies& run) {
   Outcome worst = judge_errors(one_case, backend, node, run);
   if (worst.verdict != Verdict::missing) return worst;
-  worst.verdict = Verdict::pass;
   std::size_t calls = calls_of(one_case).size();
   for (const Reply& reply : run) calls = std::min(calls, reply.body["calls"].size());
   for (std::size_t number = 0; number < calls; ++number) {
@@ -216,7 +215,7 @@ Outcome judge_run(const Case& one_case, const BackendEntry& backend, const Node&
     const double error = std::max(worst.max_error, outcome.max_error);
     const std::int64_t ulp = std::max(worst.max_ulp, outcome.max_ulp);
     const bool hides = worst.bound_hides || outcome.bound_hides;
-    if (is_worse(outcome.verdict, worst.verdict)) worst = std::move(outcome);
+    if (number == 0 || is_worse(outcome.verdict, worst.verdict)) worst = std::move(outcome);
     worst.max_error = error;
     worst.max_ulp = ulp;
     worst.bound_hides = hides;

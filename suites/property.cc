@@ -37,7 +37,7 @@ Case case_of(const Cell& cell) {
   one_case.device = cell.node->device_kind;
   one_case.node = cell.node->name;
   one_case.world = cell.world;
-  if (cell.backend->is_named) one_case.plugin = cell.backend->plugin;
+  if (cell.backend->is_named) one_case.plugin = cell.backend->plugin.empty() ? cell.backend->folder : cell.backend->plugin;
   return one_case;
 }
 

@@ -23,7 +23,6 @@ struct Running {
   const Progress& progress;
   std::vector<Record>& records;
   int done = 0;
-  int planned = 0;
   std::exception_ptr stopped;  // Interrupted or SuiteError: nothing more is run
 };
 
@@ -91,7 +90,7 @@ class CellsTest : public testing::Test {
   void TestBody() override {
     if (running_.stopped) return;
     if (running_.progress.on_test) {
-      running_.progress.on_test(running_.done, running_.planned, test_.suite_name + " " + test_.name);
+      running_.progress.on_test(running_.done, testing::UnitTest::GetInstance()->test_to_run_count(), test_.suite_name + " " + test_.name);
     }
     try {
       for (const Cell& cell : test_.cells) check(cell);
@@ -161,7 +160,7 @@ void add_missing(const std::vector<PlannedTest>& tests, std::vector<Record>& rec
 void run_plan(RunContext& context, const Plan& plan, const Progress& progress, std::vector<Record>& records) {
   const std::vector<BackendEntry> references = installed_backends(places());
   const std::vector<PlannedTest> tests = tests_of(context, plan, references);
-  Running running{context, progress, records, 0, 0, nullptr};
+  Running running{context, progress, records, 0, nullptr};
   for (const PlannedTest& test : tests) {
     testing::RegisterTest(test.suite_name.c_str(), test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
                           [&test, &running]() -> CellsTest* { return new CellsTest(test, running); });
@@ -172,7 +171,6 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress, s
   testing::InitGoogleTest(&argument_count, arguments);
   testing::GTEST_FLAG(filter) = plan.filter;
   silence_googletest();
-  running.planned = static_cast<int>(tests.size());
   [[maybe_unused]] const int failed = RUN_ALL_TESTS();
   if (running.stopped) std::rethrow_exception(running.stopped);
   add_missing(tests, records);

@@ -35,7 +35,7 @@ TEST(Launch, DifferentOptionsOnDifferentRanks) {
 }
 
 TEST(Launch, NothingToRun) {
-  const Finished finished = run({"-np", "1", "--backend", "example", "--filter", "no such test"});
+  const Finished finished = run({"-np", "1", "--backend", "one_shot", "--filter", "no such test"});
   EXPECT_EQ(finished.result.status, 2) << finished.result.output;
   EXPECT_NE(finished.result.output.find("nothing was tested"), std::string::npos) << finished.result.output;
 }
@@ -50,20 +50,20 @@ TEST(Launch, UnknownBackendAndNodeNameTheNearest) {
   const CommandResult backend = tutti({"run", "-np", "1", "--backend", "one_shoot"});
   EXPECT_EQ(backend.status, 2);
   EXPECT_NE(backend.output.find("one_shot"), std::string::npos) << backend.output;
-  const CommandResult node = tutti({"run", "-np", "1", "--backend", "example", "--node", "hosst"});
+  const CommandResult node = tutti({"run", "-np", "1", "--backend", "one_shot", "--node", "hosst"});
   EXPECT_EQ(node.status, 2);
   EXPECT_NE(node.output.find("host"), std::string::npos) << node.output;
 }
 
 TEST(Launch, UsersOwnMpirunLine) {
   const Folder folder;
-  const CommandResult result = command(mpirun({"-np", "3", program(), "run", "--backend", "example", "--world", "3", "--filter",
+  const CommandResult result = command(mpirun({"-np", "3", program(), "run", "--backend", "one_shot", "--world", "3", "--filter",
                                                "*exact*", "--out", folder / "out"}));
   EXPECT_EQ(result.status, 0) << result.output;
 }
 
 TEST(Launch, WithoutIsolation) {
-  const Finished finished = run({"-np", "2", "--backend", "one_shot,example", "--isolation", "none"});
+  const Finished finished = run({"-np", "2", "--backend", "one_shot,gloo", "--isolation", "none"});
   EXPECT_EQ(finished.result.status, 0) << finished.result.output;
 }
 

@@ -33,8 +33,15 @@ TEST(BadPlugin, NamedOnTheCommandLineIsStatusTwo) {
 }
 
 TEST(ExamplePlugin, IsGreenByItsPath) {
-  const std::string plugin = (lib_folder() / "backends" / "example" / "libexample.so").string();
+  const std::string plugin = (lib_folder() / "examples" / "example" / "libexample.so").string();
   const Finished finished = run({"-np", "4", "--backend", plugin, "--world", "1..4"});
+  EXPECT_EQ(finished.result.status, 0) << finished.result.output;
+}
+
+TEST(ExamplePython, IsGreenInItsInterpreter) {
+  if (find_program("python3").empty()) GTEST_SKIP() << "no python3";
+  const std::string folder = (lib_folder() / "examples" / "example_python").string();
+  const Finished finished = run({"-np", "3", "--backend", folder, "--world", "1..3"});
   EXPECT_EQ(finished.result.status, 0) << finished.result.output;
 }
 

@@ -24,7 +24,7 @@ inline std::string program() { return TUTTI_PROGRAM; }
 inline fs::path lib_folder() { return fs::path(program()).parent_path().parent_path() / "lib" / "tutti"; }
 
 inline std::string sabotaged(const std::string& name) {
-  return (lib_folder() / "sabotaged" / name / ("lib" + name + ".so")).string();
+  return (lib_folder() / "sabotaged" / name / (name + ".so")).string();
 }
 
 // A folder that goes away with the test.

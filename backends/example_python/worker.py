@@ -31,6 +31,7 @@ from tutti_backend import (  # noqa: E402
 )
 
 CHUNK = 16384  # elements
+COUNT_MAX = 1 << 16  # elements: an interpreter adds about two million of them a second
 WRITTEN, READ, DATA = (
     0,
     8,
@@ -50,6 +51,8 @@ def require(facts, request=None):
         raise Failure(UNSUPPORTED, "example_python has only plain allreduce")
     if request.dtype not in CODES or request.op != SUM:
         raise Failure(UNSUPPORTED, "example_python has only fp32 and int32 sums")
+    if request.count > COUNT_MAX:
+        raise Failure(UNSUPPORTED, f"example_python takes at most {COUNT_MAX} elements")
 
 
 def added(code, chunks):

@@ -4,7 +4,7 @@
 
 #include <gloo/math.h>
 
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "backends/backend.h"
@@ -23,12 +23,13 @@ inline void sum_bfloat16(void* to, const void* left, const void* right, std::siz
   }
 }
 
-// Picks as Gloo's own max does: the left one unless the right one is greater.
+// NaN propagates, whatever the order.
 inline void max_bfloat16(void* to, const void* left, const void* right, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const bfloat16 one = static_cast<const bfloat16*>(left)[i],
                    other = static_cast<const bfloat16*>(right)[i];
-    static_cast<bfloat16*>(to)[i] = one.to_float() < other.to_float() ? other : one;
+    const bool keep = std::isnan(one.to_float()) || one.to_float() >= other.to_float();
+    static_cast<bfloat16*>(to)[i] = keep ? one : other;
   }
 }
 
