@@ -1,18 +1,21 @@
-/* The contract between tutti and an allreduce backend. C, ABI version 1: this page is all that a third party needs.
+/* The contract between tutti and an allreduce backend. C, ABI version 1: this page is all that a
+ * third party needs.
  *
  * A plugin is a shared library that exports one function,
  *
  *     const tutti_backend *tutti_plugin(void);
  *
- * which returns a table with static lifetime. A program that hosts its backend itself (a Python interpreter, say) fills
- * the same table and calls tutti_worker_serve() (backends/worker/worker.h).
+ * which returns a table with static lifetime. A program that hosts its backend itself (a Python
+ * interpreter, say) fills the same table and calls tutti_worker_serve() (backends/worker/worker.h).
  *
- * Threads: all functions of a table are called from one thread, except `abort`, which may be called from another
- * thread while `run` is executing or a stream is being waited for. No function may end the process or leave by a C++
- * exception (the worker survives both and reports a crash). Every wait must be bounded.
+ * Threads: all functions of a table are called from one thread, except `abort`, which may be called
+ * from another thread while `run` is executing or a stream is being waited for. No function may end
+ * the process or leave by a C++ exception (the worker survives both and reports a crash). Every
+ * wait must be bounded.
  *
- * Strings that a backend returns stay valid until the next call on the same communicator. Strings and arrays that
- * tutti passes in stay valid until `destroy` returns, a tutti_request only during the call.
+ * Strings that a backend returns stay valid until the next call on the same communicator. Strings
+ * and arrays that tutti passes in stay valid until `destroy` returns, a tutti_request only during
+ * the call.
  */
 #ifndef TUTTI_BACKEND_H
 #define TUTTI_BACKEND_H
@@ -29,12 +32,14 @@ extern "C" {
 /* What a call came to. */
 typedef enum tutti_status {
   TUTTI_OK = 0,
-  TUTTI_UNSUPPORTED = 1,   /* graceful: nothing was touched, the communicator stays usable; see `reason` */
-  TUTTI_ERROR = 2,         /* failed at once; see `reason` */
-  TUTTI_PEER_FAILED = 3,   /* another rank failed or left */
-  TUTTI_TIMED_OUT = 4,     /* a bounded wait ran out */
-  TUTTI_ABORTED = 5,       /* `abort` was called */
-  TUTTI_NOT_INSTALLED = 6  /* from `create` only: the library under test is not on this machine; `reason` says how to get it */
+  TUTTI_UNSUPPORTED =
+      1,           /* graceful: nothing was touched, the communicator stays usable; see `reason` */
+  TUTTI_ERROR = 2, /* failed at once; see `reason` */
+  TUTTI_PEER_FAILED = 3,  /* another rank failed or left */
+  TUTTI_TIMED_OUT = 4,    /* a bounded wait ran out */
+  TUTTI_ABORTED = 5,      /* `abort` was called */
+  TUTTI_NOT_INSTALLED = 6 /* from `create` only: the library under test is not on this machine;
+                             `reason` says how to get it */
 } tutti_status;
 
 /* Element types. Sizes in bytes: 1 1 4 4 8 8 2 2 4 8 1 1. */
@@ -53,7 +58,13 @@ typedef enum tutti_dtype {
   TUTTI_FLOAT8_E5M2 = 11
 } tutti_dtype;
 
-typedef enum tutti_op { TUTTI_SUM = 0, TUTTI_PROD = 1, TUTTI_MIN = 2, TUTTI_MAX = 3, TUTTI_AVG = 4 } tutti_op;
+typedef enum tutti_op {
+  TUTTI_SUM = 0,
+  TUTTI_PROD = 1,
+  TUTTI_MIN = 2,
+  TUTTI_MAX = 3,
+  TUTTI_AVG = 4
+} tutti_op;
 
 typedef enum tutti_collective { TUTTI_ALLREDUCE = 0 } tutti_collective;
 
@@ -61,19 +72,21 @@ typedef enum tutti_collective { TUTTI_ALLREDUCE = 0 } tutti_collective;
 #define TUTTI_MEMORY_HOST 1u
 #define TUTTI_MEMORY_CUDA 2u
 
-/* ---- Facts: what a rank is told about the machine --------------------------------------------------------------- */
+/* ---- Facts: what a rank is told about the machine
+ * --------------------------------------------------------------- */
 
-/* One rank's device and links. Arrays have `world` entries, indexed by peer rank; entry [own rank] is 1. */
+/* One rank's device and links. Arrays have `world` entries, indexed by peer rank; entry [own rank]
+ * is 1. */
 typedef struct tutti_rank_facts {
-  const char *host;            /* ranks with equal text share a host (shared memory, /proc) */
+  const char *host; /* ranks with equal text share a host (shared memory, /proc) */
   const char *device_name;
-  int32_t device_index;        /* ordinal on its host; ranks with equal host and index share one device */
-  int32_t capability_major;    /* compute capability; 0.0 for a CPU */
+  int32_t device_index; /* ordinal on its host; ranks with equal host and index share one device */
+  int32_t capability_major; /* compute capability; 0.0 for a CPU */
   int32_t capability_minor;
   uint64_t memory_bytes;
-  int32_t multicast;           /* 1: the device can be bound to a multicast object */
-  const uint8_t *peer_access;  /* [q] = 1: this rank may import memory of rank q */
-  const uint8_t *nvlinks;      /* [q] = number of NVLinks towards the device of rank q */
+  int32_t multicast;          /* 1: the device can be bound to a multicast object */
+  const uint8_t *peer_access; /* [q] = 1: this rank may import memory of rank q */
+  const uint8_t *nvlinks;     /* [q] = number of NVLinks towards the device of rank q */
 } tutti_rank_facts;
 
 typedef struct tutti_facts {
@@ -83,31 +96,38 @@ typedef struct tutti_facts {
   const char *driver;            /* driver version, "" when there is none */
 } tutti_facts;
 
-/* ---- Device services -------------------------------------------------------------------------------------------- */
+/* ---- Device services
+ * -------------------------------------------------------------------------------------------- */
 
 /* Enough to name memory of one process in another; opaque, may be sent through `exchange`. */
 typedef struct tutti_memory_handle {
   uint8_t bytes[128];
 } tutti_memory_handle;
 
-/* A device, simulated (kind HOST) or real (kind CUDA). Functions return 0 or an error code with CUDA's numbers, also on
- * the simulated device: 2 memory allocation, 1 invalid value, 201 invalid context, 217 peer access unsupported, ...
- * `stream` is what tutti_request.stream holds; operations with a stream are ordered on it and return before they are
- * done; those without are done when they return. On kind CUDA a stream is a cudaStream_t and memory is what cudaMalloc
- * returns. */
+/* A device, simulated (kind HOST) or real (kind CUDA). Functions return 0 or an error code with
+ * CUDA's numbers, also on the simulated device: 2 memory allocation, 1 invalid value, 201 invalid
+ * context, 217 peer access unsupported, ... `stream` is what tutti_request.stream holds; operations
+ * with a stream are ordered on it and return before they are done; those without are done when they
+ * return. On kind CUDA a stream is a cudaStream_t and memory is what cudaMalloc returns. */
 typedef struct tutti_device {
   uint32_t size; /* sizeof(tutti_device) */
   uint32_t kind; /* TUTTI_MEMORY_HOST or TUTTI_MEMORY_CUDA */
   void *self;    /* first argument of all functions */
 
-  int (*allocate)(void *self, size_t bytes, void **memory); /* zero-filled, aligned to 256 bytes or more */
+  int (*allocate)(void *self, size_t bytes,
+                  void **memory); /* zero-filled, aligned to 256 bytes or more */
   int (*release)(void *self, void *memory);
-  int (*allocate_staging)(void *self, size_t bytes, void **memory); /* host memory that `copy` can use (page-locked on CUDA) */
+  int (*allocate_staging)(
+      void *self, size_t bytes,
+      void **memory); /* host memory that `copy` can use (page-locked on CUDA) */
   int (*release_staging)(void *self, void *memory);
 
-  int (*copy)(void *self, void *to, const void *from, size_t bytes, void *stream); /* any mixture of host and device memory */
+  int (*copy)(void *self, void *to, const void *from, size_t bytes,
+              void *stream); /* any mixture of host and device memory */
   int (*fill)(void *self, void *memory, int byte, size_t bytes, void *stream);
-  int (*enqueue)(void *self, void *stream, void (*work)(void *), void *argument); /* runs `work` on the stream's thread; it may block, must not use the device */
+  int (*enqueue)(void *self, void *stream, void (*work)(void *),
+                 void *argument); /* runs `work` on the stream's thread; it may block, must not use
+                                     the device */
 
   int (*stream_create)(void *self, void **stream);
   int (*stream_destroy)(void *self, void *stream);
@@ -116,16 +136,21 @@ typedef struct tutti_device {
   int (*event_create)(void *self, void **event);
   int (*event_destroy)(void *self, void *event);
   int (*event_record)(void *self, void *event, void *stream);
-  int (*event_wait)(void *self, void *event, void *stream); /* work enqueued on `stream` later waits for the event */
+  int (*event_wait)(void *self, void *event,
+                    void *stream); /* work enqueued on `stream` later waits for the event */
 
-  int (*export_memory)(void *self, void *memory, tutti_memory_handle *handle); /* memory from `allocate` only */
+  int (*export_memory)(void *self, void *memory,
+                       tutti_memory_handle *handle); /* memory from `allocate` only */
   int (*import_memory)(void *self, const tutti_memory_handle *handle, int peer_rank, void **memory);
   int (*close_memory)(void *self, void *memory);
 
-  const char *(*error_name)(void *self, int code); /* CUDA's name, such as "cudaErrorMemoryAllocation" */
+  const char *(*error_name)(void *self,
+                            int code); /* CUDA's name, such as "cudaErrorMemoryAllocation" */
 } tutti_device;
 
-/* ---- World ------------------------------------------------------------------------------------------------------ */
+/* ---- World
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct tutti_world {
   uint32_t size; /* sizeof(tutti_world) */
@@ -137,19 +162,22 @@ typedef struct tutti_world {
   const tutti_device *device; /* this rank's */
   uint64_t deadline_ms;       /* no wait inside the backend may take longer */
 
-  /* Allgather of `bytes` bytes from each rank into `received` (world * bytes, by rank), out of band. All ranks call it
-   * in the same order with the same `bytes`. TUTTI_PEER_FAILED when a rank died or left. Only during `create`,
-   * `register_buffer` and `destroy`. */
+  /* Allgather of `bytes` bytes from each rank into `received` (world * bytes, by rank), out of
+   * band. All ranks call it in the same order with the same `bytes`. TUTTI_PEER_FAILED when a rank
+   * died or left. Only during `create`, `register_buffer` and `destroy`. */
   tutti_status (*exchange)(void *self, const void *sent, void *received, size_t bytes);
   /* Keeps a line of text as evidence: it is shown when this rank's case turns red. */
   void (*log)(void *self, const char *line);
   void *self; /* first argument of `exchange` and `log` */
 } tutti_world;
 
-/* ---- Request ---------------------------------------------------------------------------------------------------- */
+/* ---- Request
+ * ----------------------------------------------------------------------------------------------------
+ */
 
-/* One collective call. `send` == `recv` means in place; otherwise they do not overlap. Both hold `count` elements and
- * are aligned to the element size only. `count` may be 0, and then the pointers may not be used. */
+/* One collective call. `send` == `recv` means in place; otherwise they do not overlap. Both hold
+ * `count` elements and are aligned to the element size only. `count` may be 0, and then the
+ * pointers may not be used. */
 typedef struct tutti_request {
   uint32_t size; /* sizeof(tutti_request) */
   tutti_collective collective;
@@ -158,12 +186,16 @@ typedef struct tutti_request {
   uint64_t count; /* elements */
   tutti_dtype dtype;
   tutti_op op;
-  void *stream;         /* of world.device */
-  const char *path;     /* the path asked for, one of tutti_backend.paths; NULL: the backend chooses */
+  void *stream;     /* of world.device */
+  const char *path; /* the path asked for, one of tutti_backend.paths; NULL: the backend chooses */
   const void *extension; /* fused forms, NULL today */
 } tutti_request;
 
-typedef enum tutti_answer { TUTTI_PLAN_PATH = 0, TUTTI_PLAN_REFUSED = 1, TUTTI_PLAN_UNKNOWN = 2 } tutti_answer;
+typedef enum tutti_answer {
+  TUTTI_PLAN_PATH = 0,
+  TUTTI_PLAN_REFUSED = 1,
+  TUTTI_PLAN_UNKNOWN = 2
+} tutti_answer;
 
 typedef struct tutti_plan {
   uint32_t size; /* sizeof(tutti_plan) */
@@ -171,47 +203,55 @@ typedef struct tutti_plan {
   char text[240]; /* the path's name, or the reason of the refusal; always terminated */
 } tutti_plan;
 
-/* ---- The table -------------------------------------------------------------------------------------------------- */
+/* ---- The table
+ * --------------------------------------------------------------------------------------------------
+ */
 
 typedef struct tutti_backend {
   uint32_t size;        /* sizeof(tutti_backend) */
   uint32_t abi_version; /* TUTTI_ABI_VERSION */
   const char *name;     /* the folder's name */
-  uint32_t memory;      /* kinds of memory it takes: TUTTI_MEMORY_* or'ed. HOST alone on a CUDA device: tutti stages */
+  uint32_t memory; /* kinds of memory it takes: TUTTI_MEMORY_* or'ed. HOST alone on a CUDA device:
+                      tutti stages */
   const char *const *paths; /* names of all its paths, ended by NULL; at least one */
 
   /* Version of the library under test, such as "2.28.9"; "" when it cannot be had. */
   const char *(*version)(void);
 
-  /* Pure: what `run` will do for (facts, rank, request), without peers, before `create`; send, recv and stream of the
-   * request are only looked at for alignment and for being equal. Thread-safe. TUTTI_PLAN_UNKNOWN for a library that
-   * cannot be asked. */
-  tutti_status (*plan)(const tutti_facts *facts, int32_t rank, const tutti_request *request, tutti_plan *plan);
+  /* Pure: what `run` will do for (facts, rank, request), without peers, before `create`; send, recv
+   * and stream of the request are only looked at for alignment and for being equal. Thread-safe.
+   * TUTTI_PLAN_UNKNOWN for a library that cannot be asked. */
+  tutti_status (*plan)(const tutti_facts *facts, int32_t rank, const tutti_request *request,
+                       tutti_plan *plan);
 
-  /* Collective over all ranks of the world. On anything but TUTTI_OK no communicator exists, and all ranks must
-   * come to the same answer (use `exchange`). */
+  /* Collective over all ranks of the world. On anything but TUTTI_OK no communicator exists, and
+   * all ranks must come to the same answer (use `exchange`). */
   tutti_status (*create)(const tutti_world *world, void **communicator);
 
-  /* Enqueues the collective on request->stream and returns. *path is set to the path taken when TUTTI_OK.
-   * TUTTI_UNSUPPORTED: nothing was touched or enqueued, and every rank says the same. Calls on one communicator are
-   * made in the same order on all ranks. */
+  /* Enqueues the collective on request->stream and returns. *path is set to the path taken when
+   * TUTTI_OK. TUTTI_UNSUPPORTED: nothing was touched or enqueued, and every rank says the same.
+   * Calls on one communicator are made in the same order on all ranks. */
   tutti_status (*run)(void *communicator, const tutti_request *request, const char **path);
 
-  /* What went wrong since the last call, after the work was enqueued; TUTTI_OK when nothing did. Never blocks. */
+  /* What went wrong since the last call, after the work was enqueued; TUTTI_OK when nothing did.
+   * Never blocks. */
   tutti_status (*poll_error)(void *communicator);
 
-  /* Makes pending work of this rank end soon, with TUTTI_ABORTED from poll_error. Callable from another thread. */
+  /* Makes pending work of this rank end soon, with TUTTI_ABORTED from poll_error. Callable from
+   * another thread. */
   tutti_status (*abort)(void *communicator);
 
   /* Frees everything. Collective; the stream is idle, or was aborted. */
   tutti_status (*destroy)(void *communicator);
 
-  /* Why the last call that was not TUTTI_OK said so. `communicator` NULL: why the last `create` failed. Never NULL. */
+  /* Why the last call that was not TUTTI_OK said so. `communicator` NULL: why the last `create`
+   * failed. Never NULL. */
   const char *(*reason)(void *communicator);
 
-  /* Optional, may be NULL (all three or none): buffers that must be the backend's own (registered windows, symmetric
-   * memory). tutti then takes send and recv from `allocate` and calls `register_buffer` once for each, collectively and
-   * in the same order on all ranks, before the first `run` on it. The memory is of the kind of world.device. */
+  /* Optional, may be NULL (all three or none): buffers that must be the backend's own (registered
+   * windows, symmetric memory). tutti then takes send and recv from `allocate` and calls
+   * `register_buffer` once for each, collectively and in the same order on all ranks, before the
+   * first `run` on it. The memory is of the kind of world.device. */
   tutti_status (*allocate)(void *communicator, size_t bytes, void **memory);
   tutti_status (*free_buffer)(void *communicator, void *memory);
   tutti_status (*register_buffer)(void *communicator, void *memory, size_t bytes);

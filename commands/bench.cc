@@ -1,12 +1,13 @@
-// tutti bench overhead: what a small case costs, and what waiting ranks cost. A program, not a test: read ratios.
+// tutti bench overhead: what a small case costs, and what waiting ranks cost. A program, not a
+// test: read ratios.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <sstream>
 #include <thread>
-
-#include <fmt/format.h>
-#include <unistd.h>
 
 #include "commands/commands.h"
 #include "suites/runner.h"
@@ -57,13 +58,16 @@ void measure(Job& job, const BackendEntry& backend, const Node& node, int world,
     one_case.seed = static_cast<std::uint64_t>(i);
     const auto start = Clock::now();
     const Outcome outcome = runner.run(one_case, backend, node);
-    if (outcome.is_red()) throw SuiteError(fmt::format("the case of the benchmark is red: {}", outcome.reason));
-    if (i >= kWarmUps) micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    if (outcome.is_red())
+      throw SuiteError(fmt::format("the case of the benchmark is red: {}", outcome.reason));
+    if (i >= kWarmUps)
+      micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   }
   runner.close_all();
   std::sort(micros.begin(), micros.end());
-  fmt::print("world {}, isolation {:<7}  median {:7.0f} us  p90 {:7.0f} us\n", world, in_rank ? "none" : "process",
-             micros[micros.size() / 2], micros[micros.size() * 9 / 10]);
+  fmt::print("world {}, isolation {:<7}  median {:7.0f} us  p90 {:7.0f} us\n", world,
+             in_rank ? "none" : "process", micros[micros.size() / 2],
+             micros[micros.size() * 9 / 10]);
 }
 
 }  // namespace
@@ -71,7 +75,9 @@ void measure(Job& job, const BackendEntry& backend, const Node& node, int world,
 int bench(Job& job) {
   const BackendEntry backend = find_backend(job.places, "one_shot");
   const Node node = node_of(job, "host");
-  fmt::print("one allreduce of 1024 fp32, exact inputs, verified, on the host device; {} cases each\n", kCases);
+  fmt::print(
+      "one allreduce of 1024 fp32, exact inputs, verified, on the host device; {} cases each\n",
+      kCases);
   for (const int world : {2, 4, 8}) {
     if (world > job.director.ranks()) continue;
     measure(job, backend, node, world, false);
@@ -80,7 +86,8 @@ int bench(Job& job) {
   const double before = cpu_seconds(job.pids);
   constexpr double kIdleSeconds = 3;
   std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds));
-  fmt::print("{} idle ranks use {:.0f}% of one core\n", job.director.ranks(), (cpu_seconds(job.pids) - before) / kIdleSeconds * 100);
+  fmt::print("{} idle ranks use {:.0f}% of one core\n", job.director.ranks(),
+             (cpu_seconds(job.pids) - before) / kIdleSeconds * 100);
   return 0;
 }
 

@@ -1,4 +1,5 @@
-// The commands of the binary, one file each. What runs on all ranks gets a Job; what runs on the director only, too.
+// The commands of the binary, one file each. What runs on all ranks gets a Job; what runs on the
+// director only, too.
 #pragma once
 
 #include <string>
@@ -15,8 +16,8 @@ struct Job {
   const Options& options;
   Director& director;
   Places places;
-  Node real;                       // this machine; no devices without a GPU
-  std::vector<std::string> pids;   // of all ranks
+  Node real;                      // this machine; no devices without a GPU
+  std::vector<std::string> pids;  // of all ranks
   std::string command_line;
   std::string build_id;
 };

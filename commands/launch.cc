@@ -1,13 +1,13 @@
 #include "commands/launch.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "fixtures/world/command.h"
 
@@ -15,11 +15,14 @@ namespace tutti {
 
 namespace {
 
-constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MPI_LOCALRANKID"};
-constexpr const char* kSizeVariables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                          "MPI_LOCALRANKID"};
+constexpr const char* kSizeVariables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                          "SLURM_STEP_NUM_TASKS"};
 
 std::string quoted(const std::string& word) {
-  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=/.,:+@%";
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=/.,:+@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -45,7 +48,8 @@ int ranks_by_launcher() {
 
 std::string become_mpirun(int ranks, const std::vector<std::string>& arguments) {
   const std::string mpirun = find_program("mpirun");
-  if (mpirun.empty()) return "no mpirun on PATH; install Open MPI (Debian: apt-get install openmpi-bin)";
+  if (mpirun.empty())
+    return "no mpirun on PATH; install Open MPI (Debian: apt-get install openmpi-bin)";
   std::vector<std::pair<std::string, std::string>> environment;
   if (::geteuid() == 0) {
     environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
@@ -57,7 +61,8 @@ std::string become_mpirun(int ranks, const std::vector<std::string>& arguments) 
   environment.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
   // Ranks write to a terminal of mpirun's own, whatever this process writes to.
   if (::isatty(STDOUT_FILENO)) ::setenv("TUTTI_TERMINAL", "1", 1);
-  std::vector<std::string> words{"mpirun", "-q", "-np", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
+  std::vector<std::string> words{"mpirun",          "-q",        "-np", std::to_string(ranks),
+                                 "--oversubscribe", "--bind-to", "none"};
   words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> shown;

@@ -1,12 +1,12 @@
 #include "commands/machine.h"
 
-#include <fstream>
-#include <map>
-#include <thread>
-
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include <fstream>
+#include <map>
+#include <thread>
 
 #include "fixtures/world/command.h"
 
@@ -33,7 +33,8 @@ std::string read_devices(const Places& places) {
 }
 
 // Entries for every rank of a world over several hosts: peers of other hosts are out of reach.
-Node over_several_hosts(const std::vector<std::string>& hosts, const std::map<std::string, Node>& nodes) {
+Node over_several_hosts(const std::vector<std::string>& hosts,
+                        const std::map<std::string, Node>& nodes) {
   Node all = nodes.begin()->second;
   all.devices.clear();
   std::map<std::string, std::size_t> ranks_on;

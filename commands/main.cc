@@ -1,14 +1,14 @@
-// The binary: parses the command line, becomes an MPI job where it is none, checks that the job is sound, and lets rank 0
-// direct it while the other ranks serve.
-#include <cstdio>
-#include <cstdlib>
-#include <stdexcept>
-
+// The binary: parses the command line, becomes an MPI job where it is none, checks that the job is
+// sound, and lets rank 0 direct it while the other ranks serve.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <mpi.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
 
 #include "commands/commands.h"
 #include "commands/launch.h"
@@ -25,32 +25,38 @@ constexpr int kCannotWork = 2;
 
 std::string build_id() { return fmt::format("{}-{}", TUTTI_VERSION, TUTTI_REVISION); }
 
-std::vector<std::string> words_of(int count, char** arguments) { return {arguments + 1, arguments + count}; }
+std::vector<std::string> words_of(int count, char** arguments) {
+  return {arguments + 1, arguments + count};
+}
 
 // Why this job cannot work; empty when it can. All ranks come to the same answer.
 std::string problem_of_job(Link& link, const std::string& mine) {
   const int expected = ranks_by_launcher();
   if (link.size() == 1 && expected > 1) {
     return fmt::format(
-        "the launcher started {} ranks, but MPI sees a world of 1: each rank is alone. Launch with the mpirun that belongs "
+        "the launcher started {} ranks, but MPI sees a world of 1: each rank is alone. Launch with "
+        "the mpirun that belongs "
         "to the MPI library of this binary (Open MPI), or with srun --mpi=pmix",
         expected);
   }
   const std::vector<std::string> all = link.gather_texts(mine);
-  if (all.empty()) return "the ranks could not agree on anything within a minute; is every host reachable?";
+  if (all.empty())
+    return "the ranks could not agree on anything within a minute; is every host reachable?";
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
-    return fmt::format("rank {} runs another build or other options than rank 0: '{}' against '{}'", rank, all[rank], all[0]);
+    return fmt::format("rank {} runs another build or other options than rank 0: '{}' against '{}'",
+                       rank, all[rank], all[0]);
   }
   return "";
 }
 
-int direct(const Options& options, Link& link, RankService& service, const std::string& command_line, Node real,
-           std::vector<std::string> pids) {
+int direct(const Options& options, Link& link, RankService& service,
+           const std::string& command_line, Node real, std::vector<std::string> pids) {
   Director director(link, service);
   int status = kCannotWork;
   try {
-    Job job{options, director, places(), std::move(real), std::move(pids), command_line, build_id()};
+    Job job{options,         director,     places(),  std::move(real),
+            std::move(pids), command_line, build_id()};
     if (options.command == "run") status = run(job);
     if (options.command == "replay") status = replay(job);
     if (options.command == "bench") status = bench(job);
@@ -72,7 +78,8 @@ int as_rank(const Options& options, const std::string& command_line) {
   RankService service;
   Node real = read_machine(link, places());
   std::vector<std::string> pids = link.gather_texts(std::to_string(::getpid()));
-  if (link.rank() == 0) return direct(options, link, service, command_line, std::move(real), std::move(pids));
+  if (link.rank() == 0)
+    return direct(options, link, service, command_line, std::move(real), std::move(pids));
   serve_rank(link, service);
   return 0;
 }

@@ -1,10 +1,10 @@
 #include "commands/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <stdexcept>
-
-#include <fmt/format.h>
 
 #include "suites/property.h"
 
@@ -13,23 +13,32 @@ namespace tutti {
 namespace {
 
 void add_run_options(CLI::App& run, Options& options) {
-  run.add_option("--backend", options.backends, "backends by name, or plugins by path (./libmine.so); all by default")
+  run.add_option("--backend", options.backends,
+                 "backends by name, or plugins by path (./libmine.so); all by default")
       ->delimiter(',');
-  run.add_option("--node", options.node, "machine to pretend to be (`tutti list`); real where there is a GPU, else host");
-  run.add_option("--world", options.worlds, "world sizes: 1..8 or 2,4; by default 1 to the number of ranks");
-  run.add_option("--filter", options.filter, "GoogleTest filter over backend/node.property/wN, such as '*exact*w3'");
+  run.add_option("--node", options.node,
+                 "machine to pretend to be (`tutti list`); real where there is a GPU, else host");
+  run.add_option("--world", options.worlds,
+                 "world sizes: 1..8 or 2,4; by default 1 to the number of ranks");
+  run.add_option("--filter", options.filter,
+                 "GoogleTest filter over backend/node.property/wN, such as '*exact*w3'");
   run.add_option("--profile", options.profile, "how much is drawn: quick or nightly")
       ->check(CLI::IsMember({"quick", "nightly"}));
   run.add_option("--seed", options.seed, "the same seed draws the same cases");
-  run.add_option("--cases", options.cases, "cases a cell, instead of the profile's")->check(CLI::PositiveNumber);
-  run.add_option("--time", options.time_seconds, "seconds after which no new case is begun")->check(CLI::PositiveNumber);
+  run.add_option("--cases", options.cases, "cases a cell, instead of the profile's")
+      ->check(CLI::PositiveNumber);
+  run.add_option("--time", options.time_seconds, "seconds after which no new case is begun")
+      ->check(CLI::PositiveNumber);
   run.add_option("--trace", options.trace, "file that gets the line of every case drawn, in order");
   run.add_option("--out", options.out, "folder for the reports");
 }
 
 void add_common_options(CLI::App& command, Options& options) {
-  command.add_option("--np,-n", options.ranks, "ranks, when mpirun is started from here")->check(CLI::Range(1, 1024));
-  command.add_option("--isolation", options.isolation, "process, or none: host the backend in the rank, for debuggers")
+  command.add_option("--np,-n", options.ranks, "ranks, when mpirun is started from here")
+      ->check(CLI::Range(1, 1024));
+  command
+      .add_option("--isolation", options.isolation,
+                  "process, or none: host the backend in the rank, for debuggers")
       ->check(CLI::IsMember({"process", "none"}));
   command.add_option("--deadline-ms", options.deadline_ms, "of every wait inside a backend")
       ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{3'600'000}));
@@ -38,7 +47,8 @@ void add_common_options(CLI::App& command, Options& options) {
 // CLI11 takes -np as -n p; users know it from mpirun.
 std::vector<std::string> with_np(int count, char** arguments) {
   std::vector<std::string> words;
-  for (int i = count - 1; i > 0; --i) words.emplace_back(std::string(arguments[i]) == "-np" ? "--np" : arguments[i]);
+  for (int i = count - 1; i > 0; --i)
+    words.emplace_back(std::string(arguments[i]) == "-np" ? "--np" : arguments[i]);
   return words;
 }
 
@@ -48,14 +58,16 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
   CLI::App app{"tutti: fault injection and conformance for collective backends", "tutti"};
   app.require_subcommand(1);
   CLI::App* run = app.add_subcommand("run", "check backends and write a report");
-  CLI::App* list = app.add_subcommand("list", "backends, nodes, properties, faults and report formats");
+  CLI::App* list =
+      app.add_subcommand("list", "backends, nodes, properties, faults and report formats");
   CLI::App* replay = app.add_subcommand("replay", "carry out one case line in fresh workers");
   CLI::App* bench = app.add_subcommand("bench", "measure the suite itself");
   add_run_options(*run, options);
   add_common_options(*run, options);
   add_common_options(*replay, options);
   replay->add_option("line", options.line, "the case line, in quotes")->required();
-  bench->add_option("what", options.bench, "overhead: cost of a small case")->check(CLI::IsMember({"overhead"}));
+  bench->add_option("what", options.bench, "overhead: cost of a small case")
+      ->check(CLI::IsMember({"overhead"}));
   add_common_options(*bench, options);
   try {
     app.parse(with_np(count, arguments));
@@ -82,7 +94,8 @@ int number(std::string_view text, const std::string& all) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 1) {
-    throw std::runtime_error(fmt::format("--world '{}': '{}' is no world size; write 1..8 or 2,4", all, text));
+    throw std::runtime_error(
+        fmt::format("--world '{}': '{}' is no world size; write 1..8 or 2,4", all, text));
   }
   return value;
 }
@@ -103,8 +116,9 @@ std::vector<int> worlds_of(const std::string& text, int ranks) {
   }
   for (const int world : worlds) {
     if (world <= ranks) continue;
-    throw std::runtime_error(fmt::format("--world {} needs {} ranks, and there are {}; start with -np {}", given, world,
-                                         ranks, world));
+    throw std::runtime_error(
+        fmt::format("--world {} needs {} ranks, and there are {}; start with -np {}", given, world,
+                    ranks, world));
   }
   if (worlds.empty()) throw std::runtime_error(fmt::format("--world '{}' names no world", given));
   return worlds;

@@ -8,32 +8,34 @@
 namespace tutti {
 
 struct Options {
-  std::string command;                 // run list replay bench
-  std::vector<std::string> backends;   // names, or paths of plugins; empty: all that are installed
-  std::string node;                    // empty: real when there is a GPU, else host
-  std::string worlds;                  // "1..8" or "2,4"; empty: 1 to the number of ranks
+  std::string command;                // run list replay bench
+  std::vector<std::string> backends;  // names, or paths of plugins; empty: all that are installed
+  std::string node;                   // empty: real when there is a GPU, else host
+  std::string worlds;                 // "1..8" or "2,4"; empty: 1 to the number of ranks
   std::string filter = "*";
   std::string profile = "quick";
   std::uint64_t seed = 1;
-  int cases = 0;                       // a cell; 0: the profile's
-  double time_seconds = 0;             // 0: no limit
-  std::string trace;                   // file that gets every case line; empty: none
-  std::string out;                     // empty: reports/out/<machine>-<driver>-<time>
-  int ranks = 8;                       // -np, when mpirun is started from here
-  std::string isolation = "process";   // or none
+  int cases = 0;                      // a cell; 0: the profile's
+  double time_seconds = 0;            // 0: no limit
+  std::string trace;                  // file that gets every case line; empty: none
+  std::string out;                    // empty: reports/out/<machine>-<driver>-<time>
+  int ranks = 8;                      // -np, when mpirun is started from here
+  std::string isolation = "process";  // or none
   std::uint64_t deadline_ms = 10'000;
-  std::string line;                    // replay
+  std::string line;  // replay
   std::string bench = "overhead";
 };
 
-// Parses the command line; on --help or a mistake prints and returns false with the status to exit with.
+// Parses the command line; on --help or a mistake prints and returns false with the status to exit
+// with.
 bool parse_options(int count, char** arguments, Options& options, int& status);
 
 // The run's profile with its overrides.
 struct Profile;
 Profile profile_of(const Options& options);
 
-// "1..8", "2,4" or "" (1 to `ranks`). Throws std::runtime_error for anything else, or a world larger than `ranks`.
+// "1..8", "2,4" or "" (1 to `ranks`). Throws std::runtime_error for anything else, or a world
+// larger than `ranks`.
 std::vector<int> worlds_of(const std::string& text, int ranks);
 
 }  // namespace tutti

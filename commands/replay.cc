@@ -1,7 +1,8 @@
-// tutti replay '<line>': carries out one case in fresh workers, as its property does, and says what it came to.
-#include <algorithm>
-
+// tutti replay '<line>': carries out one case in fresh workers, as its property does, and says what
+// it came to.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "commands/commands.h"
 #include "fixtures/faults/fault.h"
@@ -17,7 +18,8 @@ const Property& property_of(const Case& one_case) {
     if (property.full_name() == one_case.property) return property;
     names.push_back(property.full_name());
   }
-  throw CaseError(fmt::format("unknown property '{}'; nearest: {}", one_case.property, nearest(one_case.property, names)));
+  throw CaseError(fmt::format("unknown property '{}'; nearest: {}", one_case.property,
+                              nearest(one_case.property, names)));
 }
 
 }  // namespace
@@ -26,22 +28,29 @@ int replay(Job& job) {
   const Case one_case = parse_case(job.options.line);
   for (const Fault& fault : one_case.faults) fault_kind(fault);
   if (one_case.world > job.director.ranks()) {
-    throw CaseError(fmt::format("the case needs a world of {}, and there are {} ranks; start with -np {}", one_case.world,
-                                job.director.ranks(), one_case.world));
+    throw CaseError(
+        fmt::format("the case needs a world of {}, and there are {} ranks; start with -np {}",
+                    one_case.world, job.director.ranks(), one_case.world));
   }
   const std::vector<Allreduce> calls = calls_of(one_case);
-  if (calls.empty()) throw CaseError("the case has no call; add a step such as: allreduce dtype=fp32 op=sum count=1");
-  const BackendEntry backend = find_backend(job.places, one_case.plugin.empty() ? one_case.backend : one_case.plugin);
+  if (calls.empty())
+    throw CaseError(
+        "the case has no call; add a step such as: allreduce dtype=fp32 op=sum count=1");
+  const BackendEntry backend =
+      find_backend(job.places, one_case.plugin.empty() ? one_case.backend : one_case.plugin);
   const Node node = node_of(job, one_case.node);
   const std::vector<BackendEntry> installed = installed_backends(job.places);
-  Cell cell{&property_of(one_case), &backend, &node, {}, one_case.world, one_case.path, calls.front().dtype, calls.front().op};
+  Cell cell{&property_of(one_case), &backend,        &node, {}, one_case.world, one_case.path,
+            calls.front().dtype,    calls.front().op};
   for (const BackendEntry& other : installed) {
-    if (other.name != backend.name && other.claims.reference_priority > 0) cell.references.push_back(&other);
+    if (other.name != backend.name && other.claims.reference_priority > 0)
+      cell.references.push_back(&other);
   }
   std::sort(cell.references.begin(), cell.references.end(), [](const auto* a, const auto* b) {
     return a->claims.reference_priority > b->claims.reference_priority;
   });
-  Runner runner(job.director, job.places, {job.options.deadline_ms, job.options.isolation == "none"});
+  Runner runner(job.director, job.places,
+                {job.options.deadline_ms, job.options.isolation == "none"});
   const Outcome outcome = check_case(runner, one_case, cell, true);
   runner.close_all();
   fmt::print("{}\n{}: {}\n", to_line(one_case), name_of(outcome.verdict), outcome.reason);

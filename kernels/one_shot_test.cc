@@ -1,5 +1,7 @@
 // The protocol of the one-shot kernel, with ranks as threads over plain memory. Built with
 // ThreadSanitizer as well, which then follows every hand-over of the flags.
+#include "kernels/one_shot.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -11,8 +13,6 @@
 #include <memory>
 #include <thread>
 #include <vector>
-
-#include "kernels/one_shot.h"
 
 namespace tutti {
 namespace {

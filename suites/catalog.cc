@@ -1,9 +1,9 @@
 #include "suites/catalog.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
-
-#include <fmt/format.h>
 
 #include "fixtures/cases/types.h"
 
@@ -13,7 +13,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".so"); }
+bool is_path(const std::string& text) {
+  return text.find('/') != std::string::npos || text.ends_with(".so");
+}
 
 BackendEntry read_folder(const fs::path& folder) {
   BackendEntry entry;
@@ -24,8 +26,8 @@ BackendEntry read_folder(const fs::path& folder) {
   const fs::path plugin = folder / ("lib" + entry.name + ".so");
   if (fs::exists(plugin)) entry.plugin = plugin.string();
   if (entry.plugin.empty() && entry.claims.launch.empty()) {
-    throw CatalogError(fmt::format("{} has neither {} nor a [worker] launch line in claims.toml", folder.string(),
-                                   plugin.filename().string()));
+    throw CatalogError(fmt::format("{} has neither {} nor a [worker] launch line in claims.toml",
+                                   folder.string(), plugin.filename().string()));
   }
   return entry;
 }
@@ -36,7 +38,8 @@ std::vector<BackendEntry> read_folders(const fs::path& parent) {
   for (const auto& folder : fs::directory_iterator(parent, ignored)) {
     if (folder.is_directory()) entries.push_back(read_folder(folder.path()));
   }
-  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   return entries;
 }
 
@@ -79,8 +82,10 @@ BackendEntry find_backend(const Places& places, const std::string& name_or_path)
     if (entry.name == name_or_path) return entry;
     names.push_back(entry.name);
   }
-  throw CatalogError(fmt::format("unknown backend '{}'; nearest: {}. A plugin, or the folder of one, is named by its path: ./libmine.so",
-                                 name_or_path, nearest(name_or_path, names)));
+  throw CatalogError(
+      fmt::format("unknown backend '{}'; nearest: {}. A plugin, or the folder of one, is named by "
+                  "its path: ./libmine.so",
+                  name_or_path, nearest(name_or_path, names)));
 }
 
 WorkerCommand worker_command(const BackendEntry& backend, const Places& places, bool in_rank) {
@@ -94,7 +99,8 @@ WorkerCommand worker_command(const BackendEntry& backend, const Places& places, 
     return command;
   }
   if (in_rank) {
-    throw CatalogError(fmt::format("{} brings a worker of its own, so --isolation none cannot host it", backend.name));
+    throw CatalogError(fmt::format(
+        "{} brings a worker of its own, so --isolation none cannot host it", backend.name));
   }
   command.arguments = backend.claims.launch;
   for (std::string& argument : command.arguments) {

@@ -1,4 +1,5 @@
-// The backends that there are: folders found beside the binary, and plugins named on the command line.
+// The backends that there are: folders found beside the binary, and plugins named on the command
+// line.
 #pragma once
 
 #include <stdexcept>
@@ -13,8 +14,8 @@ namespace tutti {
 struct BackendEntry {
   std::string name;
   std::string folder;
-  std::string plugin;      // shared library; empty for a backend that brings a worker of its own
-  bool is_named = false;   // given as a path on the command line
+  std::string plugin;     // shared library; empty for a backend that brings a worker of its own
+  bool is_named = false;  // given as a path on the command line
   Claims claims;
   std::vector<Expected> expected;
 };
@@ -32,8 +33,9 @@ struct CatalogError : std::runtime_error {
 
 // Every backend folder, by name. Throws CatalogError or ClaimsError when a folder is malformed.
 std::vector<BackendEntry> installed_backends(const Places& places);
-// The entry for a name, or for a path (it contains a slash or ends in .so): a plugin with its claims beside it in
-// <plugin>.toml or claims.toml, or a folder as installed backends have. Throws CatalogError with the nearest names.
+// The entry for a name, or for a path (it contains a slash or ends in .so): a plugin with its
+// claims beside it in <plugin>.toml or claims.toml, or a folder as installed backends have. Throws
+// CatalogError with the nearest names.
 BackendEntry find_backend(const Places& places, const std::string& name_or_path);
 
 // How its workers are started.

@@ -1,9 +1,9 @@
 #include "suites/cell_run.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <rapidcheck.h>
+
+#include <algorithm>
 
 #include "fixtures/data/data.h"
 
@@ -50,11 +50,13 @@ bool names_match(const Expected& expected, const Cell& cell) {
          (expected.path.empty() || expected.path == cell.path);
 }
 
-// A known failure that every case of this cell should show: if none did, the list is not true any more.
+// A known failure that every case of this cell should show: if none did, the list is not true any
+// more.
 const Expected* broken_expectation(const Cell& cell, const Case& one_case) {
   for (const Expected& expected : cell.backend->expected) {
-    const bool of_some_cases = expected.when.within.contains("count") || expected.when.within.contains("bytes") ||
-                               expected.when.within.contains("alignment") || expected.when.any_of.contains("place");
+    const bool of_some_cases =
+        expected.when.within.contains("count") || expected.when.within.contains("bytes") ||
+        expected.when.within.contains("alignment") || expected.when.any_of.contains("place");
     if (of_some_cases || !names_match(expected, cell)) continue;
     if (expected_failure(cell, one_case, expected.verdict) == &expected) return &expected;
   }
@@ -66,8 +68,8 @@ void report(Record& record, const Failure& failure, const Expected* expected) {
   record.reason = failure.outcome.reason;
   if (!failure.note.empty()) record.reason += "; " + failure.note;
   if (expected) {
-    record.reason = fmt::format("{}: {}; known: {} ({})", name_of(failure.outcome.verdict), record.reason,
-                                expected->reason, expected->link);
+    record.reason = fmt::format("{}: {}; known: {} ({})", name_of(failure.outcome.verdict),
+                                record.reason, expected->reason, expected->link);
   }
   record.replay = to_line(failure.smallest);
   record.evidence = failure.outcome.evidence;
@@ -83,7 +85,8 @@ void merge(Record& record, const Outcome& outcome) {
     record.reason = outcome.reason;
   }
   if (outcome.bound_hides && record.reason.empty()) {
-    record.reason = "the bound is so wide that a missing contribution could pass; exact carries the weight";
+    record.reason =
+        "the bound is so wide that a missing contribution could pass; exact carries the weight";
   }
 }
 
@@ -95,7 +98,8 @@ bool check_next(RunContext& context, const Cell& cell, const Case& one_case, Rec
   merge(record, outcome);
   if (outcome.verdict == Verdict::skip) {
     skip(record, outcome.skip_cause, outcome.reason);
-    if (outcome.skip_cause == SkipCause::not_installed) context.not_installed[cell.backend->name] = outcome.reason;
+    if (outcome.skip_cause == SkipCause::not_installed)
+      context.not_installed[cell.backend->name] = outcome.reason;
     return false;
   }
   if (!outcome.is_red()) return true;
@@ -109,13 +113,15 @@ bool check_next(RunContext& context, const Cell& cell, const Case& one_case, Rec
 }
 
 // Draws and checks cases number `first` to `end`; false when the cell is decided before.
-bool check_range(RunContext& context, const Cell& cell, Draw& draw, int first, int end, Record& record) {
+bool check_range(RunContext& context, const Cell& cell, Draw& draw, int first, int end,
+                 Record& record) {
   for (int i = first; i < end; ++i) {
     if (Clock::now() >= context.end) {
       if (i == 0) skip(record, SkipCause::time_is_up, "--time was up before its first case");
       return false;
     }
-    const int size = std::min(kSizeMax, kSizeMin + (kSizeMax - kSizeMin) * i / std::max(1, context.profile.cases - 1));
+    const int size = std::min(
+        kSizeMax, kSizeMin + (kSizeMax - kSizeMin) * i / std::max(1, context.profile.cases - 1));
     draw.last = draw.cases(draw.random.split(), size).value();
     if (context.trace) *context.trace << to_line(draw.last) << std::endl;
     if (!check_next(context, cell, draw.last, record)) return false;
@@ -126,16 +132,20 @@ bool check_range(RunContext& context, const Cell& cell, Draw& draw, int first, i
 void check_cases(RunContext& context, const Cell& cell, Record& record) {
   const std::string name = name_of(cell);
   Draw draw{rc::Random(context.seed ^ hash_bytes(name.data(), name.size())),
-            rc::gen::exec([&cell, &context] { return cell.property->draw(cell, context.profile); }), {}};
+            rc::gen::exec([&cell, &context] { return cell.property->draw(cell, context.profile); }),
+            {}};
   const int cases = context.profile.cases;
-  if (!check_range(context, cell, draw, 0, cases, record) || colour_of(record.verdict) != Colour::green) return;
+  if (!check_range(context, cell, draw, 0, cases, record) ||
+      colour_of(record.verdict) != Colour::green)
+    return;
   const Expected* expected = broken_expectation(cell, draw.last);
   // Few cases can be green by chance: more are drawn before the list is called untrue.
   if (!expected || !check_range(context, cell, draw, cases, cases + kMoreCases, record)) return;
   if (colour_of(record.verdict) != Colour::green) return;
   record.verdict = Verdict::unexpected_pass;
-  record.reason = fmt::format("expected.toml says {} ({}), but all {} cases were green; take the entry out",
-                              name_of(expected->verdict), expected->reason, record.cases);
+  record.reason =
+      fmt::format("expected.toml says {} ({}), but all {} cases were green; take the entry out",
+                  name_of(expected->verdict), expected->reason, record.cases);
   record.replay = to_line(draw.last);
 }
 

@@ -1,4 +1,5 @@
-// Checks one cell: draws its cases, confirms what turns red in fresh workers, shrinks it, and makes the record.
+// Checks one cell: draws its cases, confirms what turns red in fresh workers, shrinks it, and makes
+// the record.
 #pragma once
 
 #include <chrono>
@@ -17,10 +18,11 @@ struct RunContext {
   Profile profile;
   std::uint64_t seed = 0;
   std::string build_id;
-  std::chrono::steady_clock::time_point end = std::chrono::steady_clock::time_point::max();  // --time
+  std::chrono::steady_clock::time_point end =
+      std::chrono::steady_clock::time_point::max();  // --time
   std::ofstream* trace = nullptr;  // gets the line of every case drawn; null: none
   std::map<std::string, std::string> not_installed;  // backend -> why, once it is known
-  std::set<std::string> no_gpu;                      // backends that take CUDA memory only, on a node without
+  std::set<std::string> no_gpu;  // backends that take CUDA memory only, on a node without
 };
 
 // Never throws for what a backend does; SuiteError and Interrupted pass through.
@@ -35,8 +37,8 @@ struct Failure {
   Outcome outcome;
   std::string note;  // how it was confirmed, when that is not the plain way
 };
-Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& first, const Outcome& seen,
-                           const std::vector<Step>& before);
+Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& first,
+                           const Outcome& seen, const std::vector<Step>& before);
 
 // The known failure that an outcome of a case matches; null: none.
 const Expected* expected_failure(const Cell& cell, const Case& one_case, Verdict verdict);

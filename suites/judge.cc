@@ -1,12 +1,12 @@
 #include "suites/judge.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace tutti {
 
@@ -32,7 +32,8 @@ std::string evidence_of(std::size_t rank, const json& evidence) {
 
 void keep_evidence(const Replies& replies, Outcome& outcome) {
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
-    if (!replies[rank].evidence.empty()) outcome.evidence.push_back(evidence_of(rank, replies[rank].evidence));
+    if (!replies[rank].evidence.empty())
+      outcome.evidence.push_back(evidence_of(rank, replies[rank].evidence));
   }
 }
 
@@ -49,13 +50,15 @@ Outcome judge_survival(const Replies& replies, const char* phase) {
   for (std::size_t rank = 0; rank < replies.size(); ++rank) {
     const Reply& reply = replies[rank];
     if (reply.state == Reply::State::died) {
-      outcome = red(Verdict::crash, fmt::format("rank {}'s worker died during {} ({}): {}", rank, phase,
-                                                text_of(reply.evidence, "phase"), text_of(reply.evidence, "end")));
+      outcome = red(Verdict::crash,
+                    fmt::format("rank {}'s worker died during {} ({}): {}", rank, phase,
+                                text_of(reply.evidence, "phase"), text_of(reply.evidence, "end")));
       break;
     }
     if (reply.body.is_object() && reply.body.contains("threw")) {
-      outcome = red(Verdict::crash, fmt::format("rank {}: an exception left the backend during {}: {}", rank, phase,
-                                                text_of(reply.body, "threw")));
+      outcome =
+          red(Verdict::crash, fmt::format("rank {}: an exception left the backend during {}: {}",
+                                          rank, phase, text_of(reply.body, "threw")));
       break;
     }
   }
@@ -70,7 +73,8 @@ Outcome judge_survival(const Replies& replies, const char* phase) {
       }
     }
     if (!waits.empty()) {
-      outcome = red(Verdict::hang, fmt::format("the deadline passed during {}; {}", phase, fmt::join(waits, ", ")));
+      outcome = red(Verdict::hang, fmt::format("the deadline passed during {}; {}", phase,
+                                               fmt::join(waits, ", ")));
     }
   }
   if (outcome.verdict != Verdict::missing) keep_evidence(replies, outcome);
@@ -82,22 +86,26 @@ std::string grouped(const std::vector<std::string>& by_rank) {
   std::map<std::string, std::vector<std::size_t>> groups;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) groups[by_rank[rank]].push_back(rank);
   std::vector<std::string> parts;
-  for (const auto& [value, ranks] : groups) parts.push_back(fmt::format("{} on rank {}", value, fmt::join(ranks, " ")));
+  for (const auto& [value, ranks] : groups)
+    parts.push_back(fmt::format("{} on rank {}", value, fmt::join(ranks, " ")));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::vector<std::string> by_rank(const Replies& replies, const std::function<std::string(const json&)>& value) {
+std::vector<std::string> by_rank(const Replies& replies,
+                                 const std::function<std::string(const json&)>& value) {
   std::vector<std::string> values;
   for (const Reply& reply : replies) values.push_back(value(reply.body));
   return values;
 }
 
 bool all_equal(const std::vector<std::string>& values) {
-  return std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values.front(); });
+  return std::all_of(values.begin(), values.end(),
+                     [&](const std::string& value) { return value == values.front(); });
 }
 
 // One answer, not ok, given alike by all ranks: graceful when no claim is broken.
-Outcome judge_declined(int status, const std::string& reason, ClaimState claimed, const char* where) {
+Outcome judge_declined(int status, const std::string& reason, ClaimState claimed,
+                       const char* where) {
   const std::string text = fmt::format("{} said {}: {}", where, status_name(status), reason);
   if (claimed == ClaimState::claimed) return red(Verdict::lost_path, "claimed, but " + text);
   Outcome outcome;
@@ -112,15 +120,18 @@ ClaimState first_claim(const Case& one_case, const BackendEntry& backend, const 
   return backend.claims.state_of(situation_of(one_case, calls.front(), node)).first;
 }
 
-Outcome judge_create(const Case& one_case, const BackendEntry& backend, const Node& node, const Replies& create) {
-  const auto statuses = by_rank(create, [](const json& body) { return std::string(status_name(body.value("status", -1))); });
+Outcome judge_create(const Case& one_case, const BackendEntry& backend, const Node& node,
+                     const Replies& create) {
+  const auto statuses = by_rank(
+      create, [](const json& body) { return std::string(status_name(body.value("status", -1))); });
   const std::string reason = text_of(create.front().body, "reason");
   const int status = create.front().body.value("status", -1);
   Outcome outcome;
   if (!all_equal(statuses)) {
     outcome = red(Verdict::split, "create: " + grouped(statuses));
     for (std::size_t rank = 0; rank < create.size(); ++rank) {
-      outcome.evidence.push_back(fmt::format("rank {}: {} {}", rank, statuses[rank], text_of(create[rank].body, "reason")));
+      outcome.evidence.push_back(fmt::format("rank {}: {} {}", rank, statuses[rank],
+                                             text_of(create[rank].body, "reason")));
     }
   } else if (status == TUTTI_NOT_INSTALLED) {
     outcome.verdict = Verdict::skip;
@@ -143,7 +154,8 @@ Outcome judge_carried_out(std::size_t number, const Case& one_case, const Replie
     const json& check = call_of(run[rank].body)["check"];
     outcome.max_error = std::max(outcome.max_error, check.value("max", 0.0));
     outcome.bound_hides = outcome.bound_hides || check.value("hides", false);
-    outcome.max_ulp = std::max(outcome.max_ulp, call_of(run[rank].body).value("ulp", std::int64_t{-1}));
+    outcome.max_ulp =
+        std::max(outcome.max_ulp, call_of(run[rank].body).value("ulp", std::int64_t{-1}));
     if (!check.contains("wrong")) continue;
     if (outcome.verdict == Verdict::pass) {
       outcome.verdict = Verdict::wrong;
@@ -154,32 +166,40 @@ Outcome judge_carried_out(std::size_t number, const Case& one_case, const Replie
   if (outcome.verdict == Verdict::wrong) return outcome;
 
   const auto paths = by_rank(run, [&](const json& body) { return text_of(call_of(body), "path"); });
-  if (!all_equal(paths)) return red(Verdict::split, fmt::format("call {}: path {}", number, grouped(paths)));
+  if (!all_equal(paths))
+    return red(Verdict::split, fmt::format("call {}: path {}", number, grouped(paths)));
   if (claims.same_bits_on_all_ranks) {
-    const auto hashes = by_rank(run, [&](const json& body) { return call_of(body)["hashes"].dump(); });
+    const auto hashes =
+        by_rank(run, [&](const json& body) { return call_of(body)["hashes"].dump(); });
     if (!all_equal(hashes)) {
-      return red(Verdict::split, fmt::format("call {}: same bits on all ranks are claimed, but the outputs differ: {}",
-                                             number, grouped(hashes)));
+      return red(
+          Verdict::split,
+          fmt::format("call {}: same bits on all ranks are claimed, but the outputs differ: {}",
+                      number, grouped(hashes)));
     }
   }
   if (claim.first == ClaimState::refuses) {
-    return red(Verdict::wrong, fmt::format("call {}: carried out what its claims say it refuses", number));
+    return red(Verdict::wrong,
+               fmt::format("call {}: carried out what its claims say it refuses", number));
   }
   std::string expected_path = claim.second;
   if (expected_path.empty() && one_case.path != "auto") expected_path = one_case.path;
   if (!expected_path.empty() && paths.front() != expected_path) {
     outcome.verdict = claim.first == ClaimState::claimed ? Verdict::lost_path : Verdict::fell_back;
-    outcome.reason = fmt::format("call {}: path {} instead of {}", number, paths.front(), expected_path);
+    outcome.reason =
+        fmt::format("call {}: path {} instead of {}", number, paths.front(), expected_path);
   }
   return outcome;
 }
 
-Outcome judge_call(std::size_t number, const Case& one_case, const BackendEntry& backend, const Node& node,
-                   const Replies& run) {
-  const auto claim = backend.claims.state_of(situation_of(one_case, calls_of(one_case)[number], node));
+Outcome judge_call(std::size_t number, const Case& one_case, const BackendEntry& backend,
+                   const Node& node, const Replies& run) {
+  const auto claim =
+      backend.claims.state_of(situation_of(one_case, calls_of(one_case)[number], node));
   for (std::size_t rank = 0; rank < run.size(); ++rank) {
     const std::string corrupt = text_of(run[rank].body["calls"][number], "corrupt");
-    if (!corrupt.empty()) return red(Verdict::corrupt, fmt::format("call {} on rank {}: {}", number, rank, corrupt));
+    if (!corrupt.empty())
+      return red(Verdict::corrupt, fmt::format("call {} on rank {}: {}", number, rank, corrupt));
   }
   const auto statuses = by_rank(run, [number](const json& body) {
     const json& call = body["calls"][number];
@@ -188,24 +208,34 @@ Outcome judge_call(std::size_t number, const Case& one_case, const BackendEntry&
   });
   std::set<int> codes;
   for (const Reply& reply : run) codes.insert(reply.body["calls"][number].value("status", -1));
-  if (codes.size() > 1) return red(Verdict::split, fmt::format("call {}: {}", number, grouped(statuses)));
-  if (*codes.begin() == TUTTI_OK) return judge_carried_out(number, one_case, run, claim, backend.claims);
-  return judge_declined(*codes.begin(), text_of(run.front().body["calls"][number], "reason"), claim.first, "run");
+  if (codes.size() > 1)
+    return red(Verdict::split, fmt::format("call {}: {}", number, grouped(statuses)));
+  if (*codes.begin() == TUTTI_OK)
+    return judge_carried_out(number, one_case, run, claim, backend.claims);
+  return judge_declined(*codes.begin(), text_of(run.front().body["calls"][number], "reason"),
+                        claim.first, "run");
 }
 
 // Errors that came after the calls were enqueued.
-Outcome judge_errors(const Case& one_case, const BackendEntry& backend, const Node& node, const Replies& run) {
+Outcome judge_errors(const Case& one_case, const BackendEntry& backend, const Node& node,
+                     const Replies& run) {
   const auto errors = by_rank(run, [](const json& body) { return text_of(body, "error"); });
-  if (std::all_of(errors.begin(), errors.end(), [](const std::string& error) { return error.empty(); })) return {};
-  const bool everywhere = std::none_of(errors.begin(), errors.end(), [](const std::string& error) { return error.empty(); });
+  if (std::all_of(errors.begin(), errors.end(),
+                  [](const std::string& error) { return error.empty(); }))
+    return {};
+  const bool everywhere = std::none_of(errors.begin(), errors.end(),
+                                       [](const std::string& error) { return error.empty(); });
   if (!everywhere) {
-    Outcome outcome = red(Verdict::split, "after the calls only some ranks report an error: " + grouped(errors));
+    Outcome outcome =
+        red(Verdict::split, "after the calls only some ranks report an error: " + grouped(errors));
     return outcome;
   }
-  return judge_declined(TUTTI_ERROR, errors.front(), first_claim(one_case, backend, node), "after the calls, the backend");
+  return judge_declined(TUTTI_ERROR, errors.front(), first_claim(one_case, backend, node),
+                        "after the calls, the backend");
 }
 
-Outcome judge_run(const Case& one_case, const BackendEntry& backend, const Node& node, const Replies& run) {
+Outcome judge_run(const Case& one_case, const BackendEntry& backend, const Node& node,
+                  const Replies& run) {
   Outcome worst = judge_errors(one_case, backend, node, run);
   if (worst.verdict != Verdict::missing) return worst;
   std::size_t calls = calls_of(one_case).size();
@@ -230,13 +260,15 @@ Outcome judge_destroy(const Replies& destroy) {
       return red(Verdict::leak, fmt::format("rank {} left behind after destroy: {}", rank, leaks));
     }
     if (const int status = body.value("status", -1)) {
-      return red(Verdict::lost_path, fmt::format("rank {}: destroy said {}", rank, status_name(status)));
+      return red(Verdict::lost_path,
+                 fmt::format("rank {}: destroy said {}", rank, status_name(status)));
     }
   }
   return {};
 }
 
-// Planned faults that never fired. Workers tell what fired in every answer and in every piece of evidence.
+// Planned faults that never fired. Workers tell what fired in every answer and in every piece of
+// evidence.
 std::string unfired(const Case& one_case, const Observation& seen) {
   for (const Fault& fault : one_case.faults) {
     const std::string mark = fmt::format("{}@{} ", fault.kind, fault.when);
@@ -246,7 +278,8 @@ std::string unfired(const Case& one_case, const Observation& seen) {
         if (static_cast<std::size_t>(rank) >= replies->size()) continue;
         const Reply& reply = (*replies)[static_cast<std::size_t>(rank)];
         for (const json* told : {&reply.body, &reply.evidence}) {
-          if (told->is_object() && text_of(*told, "fired").find(mark) != std::string::npos) fired = true;
+          if (told->is_object() && text_of(*told, "fired").find(mark) != std::string::npos)
+            fired = true;
         }
       }
       if (!fired) return fmt::format("{} on rank {} never fired", mark, rank);
@@ -255,17 +288,20 @@ std::string unfired(const Case& one_case, const Observation& seen) {
   return "";
 }
 
-Outcome judge_phases(const Case& one_case, const BackendEntry& backend, const Node& node, const Observation& seen) {
+Outcome judge_phases(const Case& one_case, const BackendEntry& backend, const Node& node,
+                     const Observation& seen) {
   Outcome outcome = judge_survival(seen.start, "start");
   if (outcome.verdict == Verdict::missing) outcome = judge_survival(seen.create, "create");
   if (outcome.verdict == Verdict::missing && !seen.create.empty()) {
     outcome = judge_create(one_case, backend, node, seen.create);
   }
   if (outcome.verdict == Verdict::missing) outcome = judge_survival(seen.run, "run");
-  if (outcome.verdict == Verdict::missing && !seen.run.empty()) outcome = judge_run(one_case, backend, node, seen.run);
+  if (outcome.verdict == Verdict::missing && !seen.run.empty())
+    outcome = judge_run(one_case, backend, node, seen.run);
   if (outcome.is_red() && outcome.verdict != Verdict::missing) return outcome;
   Outcome ending = judge_survival(seen.destroy, "destroy");
-  if (ending.verdict == Verdict::missing && !seen.destroy.empty()) ending = judge_destroy(seen.destroy);
+  if (ending.verdict == Verdict::missing && !seen.destroy.empty())
+    ending = judge_destroy(seen.destroy);
   return ending.verdict == Verdict::missing ? outcome : ending;
 }
 
@@ -273,11 +309,13 @@ Outcome judge_phases(const Case& one_case, const BackendEntry& backend, const No
 
 bool is_worse(Verdict left, Verdict right) {
   // From the mildest to the worst.
-  constexpr Verdict kOrder[] = {Verdict::skip,   Verdict::refused, Verdict::pass,    Verdict::fell_back,
-                                Verdict::flaky,  Verdict::missing, Verdict::unfired, Verdict::lost_path,
-                                Verdict::leak,   Verdict::wrong,   Verdict::split,   Verdict::corrupt,
-                                Verdict::hang,   Verdict::crash};
-  const auto place = [&](Verdict verdict) { return std::find(std::begin(kOrder), std::end(kOrder), verdict); };
+  constexpr Verdict kOrder[] = {
+      Verdict::skip,    Verdict::refused, Verdict::pass,      Verdict::fell_back, Verdict::flaky,
+      Verdict::missing, Verdict::unfired, Verdict::lost_path, Verdict::leak,      Verdict::wrong,
+      Verdict::split,   Verdict::corrupt, Verdict::hang,      Verdict::crash};
+  const auto place = [&](Verdict verdict) {
+    return std::find(std::begin(kOrder), std::end(kOrder), verdict);
+  };
   return place(left) > place(right);
 }
 
@@ -293,7 +331,8 @@ bool hashes_differ(const Replies& run) {
   return false;
 }
 
-Outcome judge(const Case& one_case, const BackendEntry& backend, const Node& node, const Observation& observation) {
+Outcome judge(const Case& one_case, const BackendEntry& backend, const Node& node,
+              const Observation& observation) {
   Outcome outcome = judge_phases(one_case, backend, node, observation);
   if (!outcome.is_red()) {
     const std::string missing = unfired(one_case, observation);

@@ -7,8 +7,10 @@
 
 namespace tutti {
 
-// Design 6. The order of severity: crash, hang, corrupt, split, wrong, lost_path, then what is green.
-Outcome judge(const Case& one_case, const BackendEntry& backend, const Node& node, const Observation& observation);
+// Design 6. The order of severity: crash, hang, corrupt, split, wrong, lost_path, then what is
+// green.
+Outcome judge(const Case& one_case, const BackendEntry& backend, const Node& node,
+              const Observation& observation);
 
 // True when ranks hold different bits somewhere: then every rank has to verify everything.
 bool hashes_differ(const Replies& run);

@@ -14,10 +14,10 @@ struct Outcome {
   Verdict verdict = Verdict::missing;
   SkipCause skip_cause = SkipCause::none;
   std::string reason;
-  std::vector<std::string> evidence;   // one text a rank that has any
-  double max_error = 0;                // largest error as a fraction of its bound
-  bool bound_hides = false;            // a bound was so wide that a missing contribution could pass
-  std::int64_t max_ulp = -1;           // distance from the reference; -1: not compared
+  std::vector<std::string> evidence;  // one text a rank that has any
+  double max_error = 0;               // largest error as a fraction of its bound
+  bool bound_hides = false;           // a bound was so wide that a missing contribution could pass
+  std::int64_t max_ulp = -1;          // distance from the reference; -1: not compared
   std::string reference;
   bool is_red() const { return colour_of(verdict) == Colour::red; }
 };

@@ -1,9 +1,9 @@
 #include "suites/property.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
-
-#include <fmt/format.h>
 
 namespace tutti {
 
@@ -20,11 +20,13 @@ PropertyRegistration::PropertyRegistration(Property property) {
   auto& all = all_properties();
   for (const Property& other : all) {
     if (other.full_name() != property.full_name()) continue;
-    fmt::print(stderr, "tutti: two properties are named {}; rename one in suites/{}/\n", property.full_name(), property.suite);
+    fmt::print(stderr, "tutti: two properties are named {}; rename one in suites/{}/\n",
+               property.full_name(), property.suite);
     std::abort();
   }
   all.push_back(std::move(property));
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.full_name() < b.full_name(); });
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.full_name() < b.full_name(); });
 }
 
 const std::vector<Property>& properties() { return all_properties(); }
@@ -37,13 +39,15 @@ Case case_of(const Cell& cell) {
   one_case.device = cell.node->device_kind;
   one_case.node = cell.node->name;
   one_case.world = cell.world;
-  if (cell.backend->is_named) one_case.plugin = cell.backend->plugin.empty() ? cell.backend->folder : cell.backend->plugin;
+  if (cell.backend->is_named)
+    one_case.plugin = cell.backend->plugin.empty() ? cell.backend->folder : cell.backend->plugin;
   return one_case;
 }
 
 std::string name_of(const Cell& cell) {
-  return fmt::format("{} {} {} w{} {} {} {}", cell.backend->name, cell.node->name, cell.property->full_name(), cell.world,
-                     cell.path, name_of(cell.dtype), name_of(cell.op));
+  return fmt::format("{} {} {} w{} {} {} {}", cell.backend->name, cell.node->name,
+                     cell.property->full_name(), cell.world, cell.path, name_of(cell.dtype),
+                     name_of(cell.op));
 }
 
 }  // namespace tutti

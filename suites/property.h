@@ -1,4 +1,5 @@
-// A property: a claim that is checked over many cases. One file each in its suite's folder; it registers itself.
+// A property: a claim that is checked over many cases. One file each in its suite's folder; it
+// registers itself.
 #pragma once
 
 #include <optional>
@@ -29,10 +30,10 @@ struct Cell {
 // How much is drawn.
 struct Profile {
   std::string name = "quick";
-  int cases = 6;                            // a cell
-  std::uint64_t bytes_max = 32u << 20;      // of one call
-  int large_one_in = 60;                    // calls above 1 MiB are this rare
-  double shrink_seconds = 10;               // wall clock for shrinking one failure
+  int cases = 6;                        // a cell
+  std::uint64_t bytes_max = 32u << 20;  // of one call
+  int large_one_in = 60;                // calls above 1 MiB are this rare
+  double shrink_seconds = 10;           // wall clock for shrinking one failure
 };
 
 struct Property {
@@ -41,7 +42,8 @@ struct Property {
   std::string law;   // one sentence: what holds
   // Why it does not apply to a cell; SkipCause::none when it does.
   SkipCause (*not_applicable)(const Cell& cell);
-  // Draws a case of a cell, with the functions of draw.h. It runs inside a RapidCheck generator and executes nothing.
+  // Draws a case of a cell, with the functions of draw.h. It runs inside a RapidCheck generator and
+  // executes nothing.
   Case (*draw)(const Cell& cell, const Profile& profile);
   // Carries one case out and judges it; null: run it once and judge it.
   Outcome (*check)(Runner& runner, const Case& one_case, const Cell& cell, bool fresh);
@@ -50,7 +52,8 @@ struct Property {
 };
 
 struct PropertyRegistration {
-  explicit PropertyRegistration(Property property);  // a duplicate name ends the program with a message
+  explicit PropertyRegistration(
+      Property property);  // a duplicate name ends the program with a message
 };
 
 const std::vector<Property>& properties();  // sorted by full name

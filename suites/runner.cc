@@ -1,8 +1,8 @@
 #include "suites/runner.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "fixtures/world/session_options.h"
 #include "suites/judge.h"
@@ -14,11 +14,13 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr std::size_t kLiveMax = 2;          // the backend under test and the reference
-constexpr milliseconds kStartTimeout{120'000};  // an interpreter that imports a large library may need it
+constexpr std::size_t kLiveMax = 2;  // the backend under test and the reference
+constexpr milliseconds kStartTimeout{
+    120'000};  // an interpreter that imports a large library may need it
 constexpr milliseconds kCreateTimeoutMin{60'000};
-constexpr milliseconds kMargin{3'000};       // by which the suite waits longer than the worker
-constexpr std::uint64_t kBytesPerMs = 50'000;  // of one rank's data: generation and verification on a busy core
+constexpr milliseconds kMargin{3'000};  // by which the suite waits longer than the worker
+constexpr std::uint64_t kBytesPerMs =
+    50'000;  // of one rank's data: generation and verification on a busy core
 constexpr std::size_t kStepsKept = 256;
 
 }  // namespace
@@ -26,7 +28,8 @@ constexpr std::size_t kStepsKept = 256;
 Runner::~Runner() = default;
 
 std::string Runner::key_of(const Case& one_case) {
-  std::string key = fmt::format("{} {} {} {} {}", one_case.backend, one_case.plugin, one_case.device, one_case.node, one_case.world);
+  std::string key = fmt::format("{} {} {} {} {}", one_case.backend, one_case.plugin,
+                                one_case.device, one_case.node, one_case.world);
   for (const Fault& fault : one_case.faults) {
     key += fmt::format(" {}@{}#{}", fault.kind, fault.when, fault.occurrence);
     for (const int rank : fault.ranks) key += fmt::format(":{}", rank);
@@ -50,7 +53,8 @@ const BackendIdentity& Runner::identity(const BackendEntry& backend) {
   const std::string key = backend.plugin + " " + backend.name;
   if (const auto found = identities_.find(key); found != identities_.end()) return found->second;
   std::uint32_t id = 0;
-  const Replies hello = director_.start(1, worker_command(backend, places_, false), kStartTimeout, id);
+  const Replies hello =
+      director_.start(1, worker_command(backend, places_, false), kStartTimeout, id);
   director_.kill(id);
   if (!all_answered(hello)) {
     const json& evidence = hello.front().evidence;
@@ -59,18 +63,21 @@ const BackendIdentity& Runner::identity(const BackendEntry& backend) {
                                    evidence.value("last_words", std::string())));
   }
   const json& body = hello.front().body;
-  BackendIdentity identity{body.at("version"), body.at("memory"), body.at("paths").get<std::vector<std::string>>()};
+  BackendIdentity identity{body.at("version"), body.at("memory"),
+                           body.at("paths").get<std::vector<std::string>>()};
   return identities_[key] = identity;
 }
 
-bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node& node, Observation& seen) {
+bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node& node,
+                  Observation& seen) {
   while (live_.size() >= kLiveMax) {
     close(std::min_element(live_.begin(), live_.end(), [](const auto& a, const auto& b) {
             return a.second.used < b.second.used;
           })->first);
   }
   Live live;
-  seen.start = director_.start(one_case.world, worker_command(backend, places_, options_.in_rank), kStartTimeout, live.id);
+  seen.start = director_.start(one_case.world, worker_command(backend, places_, options_.in_rank),
+                               kStartTimeout, live.id);
   live_[key_of(one_case)] = live;
   if (!all_answered(seen.start)) return false;
   SessionOptions options;
@@ -81,10 +88,12 @@ bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node&
   options.numerics = backend.claims.numerics;
   options.faults = one_case.faults;
   std::vector<std::string> payloads;
-  for (options.rank = 0; options.rank < one_case.world; ++options.rank) payloads.push_back(to_text(options));
+  for (options.rank = 0; options.rank < one_case.world; ++options.rank)
+    payloads.push_back(to_text(options));
   const milliseconds timeout = std::max(kCreateTimeoutMin, milliseconds(2 * options_.deadline_ms));
   seen.create = director_.ask(live.id, Kind::create, payloads, timeout);
-  return all_answered(seen.create) && std::all_of(seen.create.begin(), seen.create.end(), [](const Reply& reply) {
+  return all_answered(seen.create) &&
+         std::all_of(seen.create.begin(), seen.create.end(), [](const Reply& reply) {
            return reply.body.is_object() && reply.body.value("status", -1) == TUTTI_OK;
          });
 }
@@ -100,7 +109,8 @@ void Runner::close_all() {
   while (!live_.empty()) close(live_.begin()->first);
 }
 
-Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend, const Node& node, const Want& want) {
+Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend, const Node& node,
+                              const Want& want) {
   const std::string key = key_of(one_case);
   if (want.fresh || !one_case.faults.empty()) close(key);
   Observation seen;
@@ -113,7 +123,8 @@ Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend,
   const std::string payload = static_cast<char>(want.mode) + to_line(one_case);
   seen.run = director_.ask(live.id, Kind::run, {payload}, limit(one_case));
   if (all_answered(seen.run) && hashes_differ(seen.run)) {
-    const Replies whole = director_.ask(live.id, Kind::verify_all, {""}, limit(one_case) * one_case.world);
+    const Replies whole =
+        director_.ask(live.id, Kind::verify_all, {""}, limit(one_case) * one_case.world);
     for (std::size_t rank = 0; rank < whole.size(); ++rank) {
       if (whole[rank].state != Reply::State::answered || !whole[rank].body.contains("calls")) {
         seen.run[rank] = whole[rank];
@@ -127,22 +138,27 @@ Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend,
   }
   if (!live.steps.empty()) live.steps.emplace_back(Sync{});
   live.steps.insert(live.steps.end(), one_case.steps.begin(), one_case.steps.end());
-  if (live.steps.size() > kStepsKept) live.steps.erase(live.steps.begin(), live.steps.end() - kStepsKept);
-  const bool ends = want.destroy || std::any_of(one_case.faults.begin(), one_case.faults.end(),
-                                                [](const Fault& fault) { return fault.when == "destroy"; });
+  if (live.steps.size() > kStepsKept)
+    live.steps.erase(live.steps.begin(), live.steps.end() - kStepsKept);
+  const bool ends =
+      want.destroy || std::any_of(one_case.faults.begin(), one_case.faults.end(),
+                                  [](const Fault& fault) { return fault.when == "destroy"; });
   if (ends && all_answered(seen.run)) {
-    seen.destroy = director_.ask(live.id, Kind::destroy, {""}, milliseconds(options_.deadline_ms) + kMargin);
+    seen.destroy =
+        director_.ask(live.id, Kind::destroy, {""}, milliseconds(options_.deadline_ms) + kMargin);
     close(key);
   }
   return seen;
 }
 
-Outcome Runner::run(const Case& one_case, const BackendEntry& backend, const Node& node, const Want& want) {
+Outcome Runner::run(const Case& one_case, const BackendEntry& backend, const Node& node,
+                    const Want& want) {
   const Observation seen = carry_out(one_case, backend, node, want);
   Outcome outcome = judge(one_case, backend, node, seen);
   last_hashes_.clear();
   if (all_answered(seen.run) && !seen.run.empty() && seen.run.front().body.contains("calls")) {
-    for (const json& call : seen.run.front().body["calls"]) last_hashes_.push_back(call.value("hashes", json()));
+    for (const json& call : seen.run.front().body["calls"])
+      last_hashes_.push_back(call.value("hashes", json()));
   }
   if (outcome.is_red() || !one_case.faults.empty()) close(key_of(one_case));
   return outcome;

@@ -1,4 +1,5 @@
-// Carries out cases: keeps sets of workers alive from case to case, and makes fresh ones when asked or needed.
+// Carries out cases: keeps sets of workers alive from case to case, and makes fresh ones when asked
+// or needed.
 #pragma once
 
 #include <chrono>
@@ -14,8 +15,9 @@
 namespace tutti {
 
 struct RunnerOptions {
-  std::uint64_t deadline_ms = 10'000;  // of every wait inside a backend; the suite's own deadlines follow from it
-  bool in_rank = false;                // --isolation none
+  std::uint64_t deadline_ms =
+      10'000;            // of every wait inside a backend; the suite's own deadlines follow from it
+  bool in_rank = false;  // --isolation none
 };
 
 // What a backend says of itself once it is loaded.
@@ -27,7 +29,8 @@ struct BackendIdentity {
 
 class Runner {
  public:
-  Runner(Director& director, Places places, RunnerOptions options) : director_(director), places_(std::move(places)), options_(options) {}
+  Runner(Director& director, Places places, RunnerOptions options)
+      : director_(director), places_(std::move(places)), options_(options) {}
   ~Runner();
 
   struct Want {
@@ -35,8 +38,10 @@ class Runner {
     bool fresh = false;    // in workers that have carried out nothing before
     bool destroy = false;  // end with destroy, and report what it left behind
   };
-  // Carries out a case on a backend and judges it. Sets of workers that were part of anything red are ended.
-  Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node, const Want& want);
+  // Carries out a case on a backend and judges it. Sets of workers that were part of anything red
+  // are ended.
+  Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node,
+              const Want& want);
   Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node) {
     return run(one_case, backend, node, Want{});
   }
@@ -45,7 +50,8 @@ class Runner {
   // The steps that the workers of this case's world had carried out before it, newest last.
   std::vector<Step> steps_before(const Case& one_case) const;
 
-  // Loads a backend in a worker of its own and asks it. Throws CatalogError with what the worker said when it cannot be.
+  // Loads a backend in a worker of its own and asks it. Throws CatalogError with what the worker
+  // said when it cannot be.
   const BackendIdentity& identity(const BackendEntry& backend);
   void close_all();
   Director& director() { return director_; }
@@ -61,7 +67,8 @@ class Runner {
   bool open(const Case& one_case, const BackendEntry& backend, const Node& node, Observation& seen);
   void close(const std::string& key);
   std::chrono::milliseconds limit(const Case& one_case) const;
-  Observation carry_out(const Case& one_case, const BackendEntry& backend, const Node& node, const Want& want);
+  Observation carry_out(const Case& one_case, const BackendEntry& backend, const Node& node,
+                        const Want& want);
 
   Director& director_;
   Places places_;

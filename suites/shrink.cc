@@ -19,11 +19,13 @@ rc::Seq<Case> shrink_field(const Case& one_case, Field Allreduce::*field, Field 
   for (std::size_t i = 0; i < one_case.steps.size(); ++i) {
     const auto* call = std::get_if<Allreduce>(&one_case.steps[i]);
     if (!call || call->*field == target) continue;
-    all = rc::seq::concat(std::move(all), rc::seq::map(rc::shrink::towards(call->*field, target), [=](Field value) {
+    all = rc::seq::concat(std::move(all),
+                          rc::seq::map(rc::shrink::towards(call->*field, target), [=](Field value) {
                             Case smaller = one_case;
                             Allreduce& changed = std::get<Allreduce>(smaller.steps[i]);
                             changed.*field = value;
-                            if (changed.place == Place::in) changed.recv_offset = changed.send_offset;
+                            if (changed.place == Place::in)
+                              changed.recv_offset = changed.send_offset;
                             return smaller;
                           }));
   }
@@ -31,11 +33,12 @@ rc::Seq<Case> shrink_field(const Case& one_case, Field Allreduce::*field, Field 
 }
 
 rc::Seq<Case> shrink_steps(const Case& one_case) {
-  return rc::seq::map(rc::shrink::removeChunks(one_case.steps), [one_case](std::vector<Step> steps) {
-    Case smaller = one_case;
-    smaller.steps = std::move(steps);
-    return smaller;
-  });
+  return rc::seq::map(rc::shrink::removeChunks(one_case.steps),
+                      [one_case](std::vector<Step> steps) {
+                        Case smaller = one_case;
+                        smaller.steps = std::move(steps);
+                        return smaller;
+                      });
 }
 
 rc::Seq<Case> without(const Case& one_case) {
@@ -47,10 +50,12 @@ rc::Seq<Case> without(const Case& one_case) {
 
 bool has_call(const Case& one_case) { return !calls_of(one_case).empty(); }
 
-// Smaller cases that may fail in the same way: fewer steps, smaller counts and offsets, no skews, no delays.
+// Smaller cases that may fail in the same way: fewer steps, smaller counts and offsets, no skews,
+// no delays.
 rc::Seq<Case> shrinks_of(const Case& one_case) {
   return rc::seq::filter(
-      rc::seq::concat(shrink_steps(one_case), without(one_case), shrink_field(one_case, &Allreduce::count, std::uint64_t{0}),
+      rc::seq::concat(shrink_steps(one_case), without(one_case),
+                      shrink_field(one_case, &Allreduce::count, std::uint64_t{0}),
                       shrink_field(one_case, &Allreduce::send_offset, 0u),
                       shrink_field(one_case, &Allreduce::recv_offset, 0u)),
       has_call);
@@ -58,8 +63,9 @@ rc::Seq<Case> shrinks_of(const Case& one_case) {
 
 // Greedy: the first smaller case that fails in the same way becomes the current one.
 Failure shrink(RunContext& context, const Cell& cell, Failure failure) {
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(context.profile.shrink_seconds));
+  const auto end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(context.profile.shrink_seconds));
   bool smaller = true;
   while (smaller && Clock::now() < end) {
     smaller = false;
@@ -99,8 +105,8 @@ int red_of(RunContext& context, const Cell& cell, const Case& one_case, int runs
 
 }  // namespace
 
-Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& first, const Outcome& seen,
-                           const std::vector<Step>& before) {
+Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& first,
+                           const Outcome& seen, const std::vector<Step>& before) {
   Outcome outcome = check_case(context.runner, first, cell, true);
   if (outcome.is_red()) return shrink(context, cell, {first, outcome, ""});
   if (!before.empty()) {
@@ -112,9 +118,11 @@ Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& fi
   }
   Outcome kept = seen;
   const int red = red_of(context, cell, first, kRepeats, kept);
-  return {first, kept,
-          fmt::format("racy or dependent on its surroundings: red once, then {} of {} times in fresh workers", red,
-                      kRepeats + 1)};
+  return {
+      first, kept,
+      fmt::format(
+          "racy or dependent on its surroundings: red once, then {} of {} times in fresh workers",
+          red, kRepeats + 1)};
 }
 
 }  // namespace tutti

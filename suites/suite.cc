@@ -1,11 +1,11 @@
 #include "suites/suite.h"
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "fixtures/world/signals.h"
 
@@ -27,9 +27,11 @@ struct Running {
 };
 
 // Other backends that can be the reference on this node, the largest priority first.
-std::vector<const BackendEntry*> references_for(RunContext& context, const std::vector<BackendEntry>& candidates,
+std::vector<const BackendEntry*> references_for(RunContext& context,
+                                                const std::vector<BackendEntry>& candidates,
                                                 const BackendEntry& backend, const Node& node) {
-  const unsigned kind = node.device_kind == "cuda" ? TUTTI_MEMORY_HOST | TUTTI_MEMORY_CUDA : TUTTI_MEMORY_HOST;
+  const unsigned kind =
+      node.device_kind == "cuda" ? TUTTI_MEMORY_HOST | TUTTI_MEMORY_CUDA : TUTTI_MEMORY_HOST;
   std::vector<const BackendEntry*> found;
   for (const BackendEntry& other : candidates) {
     if (other.name == backend.name || other.claims.reference_priority == 0) continue;
@@ -46,7 +48,8 @@ std::vector<const BackendEntry*> references_for(RunContext& context, const std::
 }
 
 // Paths that a backend tells of itself; one empty stratum when it cannot be asked.
-std::vector<std::string> paths_of(RunContext& context, const BackendEntry& backend, unsigned& memory) {
+std::vector<std::string> paths_of(RunContext& context, const BackendEntry& backend,
+                                  unsigned& memory) {
   try {
     const BackendIdentity& identity = context.runner.identity(backend);
     memory = identity.memory;
@@ -59,20 +62,25 @@ std::vector<std::string> paths_of(RunContext& context, const BackendEntry& backe
   }
 }
 
-std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan, const std::vector<BackendEntry>& references) {
+std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
+                                  const std::vector<BackendEntry>& references) {
   std::vector<PlannedTest> tests;
   for (const BackendEntry& backend : plan.backends) {
     unsigned memory = 0;
     const std::vector<std::string> paths = paths_of(context, backend, memory);
-    if (plan.node.device_kind == "host" && !(memory & TUTTI_MEMORY_HOST)) context.no_gpu.insert(backend.name);
+    if (plan.node.device_kind == "host" && !(memory & TUTTI_MEMORY_HOST))
+      context.no_gpu.insert(backend.name);
     const auto usable = references_for(context, references, backend, plan.node);
     for (const int world : plan.worlds) {
       for (const Property& property : properties()) {
-        PlannedTest test{fmt::format("{}/{}", backend.name, plan.node.name), fmt::format("{}/w{}", property.full_name(), world), {}};
+        PlannedTest test{fmt::format("{}/{}", backend.name, plan.node.name),
+                         fmt::format("{}/w{}", property.full_name(), world),
+                         {}};
         for (const std::string& path : paths) {
           for (const Dtype dtype : kDtypes) {
             for (const Op op : kOps) {
-              test.cells.push_back({&property, &backend, &plan.node, usable, world, path, dtype, op});
+              test.cells.push_back(
+                  {&property, &backend, &plan.node, usable, world, path, dtype, op});
             }
           }
         }
@@ -90,7 +98,9 @@ class CellsTest : public testing::Test {
   void TestBody() override {
     if (running_.stopped) return;
     if (running_.progress.on_test) {
-      running_.progress.on_test(running_.done, testing::UnitTest::GetInstance()->test_to_run_count(), test_.suite_name + " " + test_.name);
+      running_.progress.on_test(running_.done,
+                                testing::UnitTest::GetInstance()->test_to_run_count(),
+                                test_.suite_name + " " + test_.name);
     }
     try {
       for (const Cell& cell : test_.cells) check(cell);
@@ -108,7 +118,8 @@ class CellsTest : public testing::Test {
     const Record record = check_cell(running_.context, cell);
     running_.records.push_back(record);
     if (running_.progress.on_record) running_.progress.on_record(record);
-    if (colour_of(record.verdict) == Colour::red) ADD_FAILURE() << name_of(cell) << ": " << record.reason;
+    if (colour_of(record.verdict) == Colour::red)
+      ADD_FAILURE() << name_of(cell) << ": " << record.reason;
   }
 
   const PlannedTest& test_;
@@ -121,8 +132,8 @@ void silence_googletest() {
 }
 
 std::string key_of(const Record& record) {
-  return fmt::format("{} {} {} {} {} {} {}", record.backend, record.node, record.property, record.world, record.path,
-                     name_of(record.dtype), name_of(record.op));
+  return fmt::format("{} {} {} {} {} {} {}", record.backend, record.node, record.property,
+                     record.world, record.path, name_of(record.dtype), name_of(record.op));
 }
 
 // What was planned and selected, but has no record.
@@ -157,13 +168,15 @@ void add_missing(const std::vector<PlannedTest>& tests, std::vector<Record>& rec
 
 }  // namespace
 
-void run_plan(RunContext& context, const Plan& plan, const Progress& progress, std::vector<Record>& records) {
+void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
+              std::vector<Record>& records) {
   const std::vector<BackendEntry> references = installed_backends(places());
   const std::vector<PlannedTest> tests = tests_of(context, plan, references);
   Running running{context, progress, records, 0, nullptr};
   for (const PlannedTest& test : tests) {
-    testing::RegisterTest(test.suite_name.c_str(), test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [&test, &running]() -> CellsTest* { return new CellsTest(test, running); });
+    testing::RegisterTest(
+        test.suite_name.c_str(), test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+        [&test, &running]() -> CellsTest* { return new CellsTest(test, running); });
   }
   int argument_count = 1;
   char name[] = "tutti";

@@ -1,4 +1,5 @@
-// A run: every cell of the chosen backends, properties and worlds, as GoogleTest tests registered at run time.
+// A run: every cell of the chosen backends, properties and worlds, as GoogleTest tests registered
+// at run time.
 #pragma once
 
 #include <functional>
@@ -20,12 +21,13 @@ struct Plan {
 
 // Told while the run goes on.
 struct Progress {
-  std::function<void(const Record&)> on_record;                                   // as soon as a cell is decided
-  std::function<void(int done, int planned, const std::string& name)> on_test;    // before each test
+  std::function<void(const Record&)> on_record;  // as soon as a cell is decided
+  std::function<void(int done, int planned, const std::string& name)> on_test;  // before each test
 };
 
-// Runs a plan. Cells that were planned but have no record when it ends, get a red one (`missing`). When interrupted, the
-// records so far are in `records` and Interrupted is thrown.
-void run_plan(RunContext& context, const Plan& plan, const Progress& progress, std::vector<Record>& records);
+// Runs a plan. Cells that were planned but have no record when it ends, get a red one (`missing`).
+// When interrupted, the records so far are in `records` and Interrupted is thrown.
+void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
+              std::vector<Record>& records);
 
 }  // namespace tutti

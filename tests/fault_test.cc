@@ -1,4 +1,5 @@
-// A worker that is killed, stopped or late at each phase: the world survives, the verdict says what happened.
+// A worker that is killed, stopped or late at each phase: the world survives, the verdict says what
+// happened.
 #include "tests/program.h"
 
 namespace tutti::testing {
@@ -6,8 +7,10 @@ namespace {
 
 std::string line_with(const std::string& faults) {
   return fmt::format(
-      "tutti1 backend=one_shot path=one_shot property=agreement.exact device=host node=host world=3 seed=7 delays=0 "
-      "faults={} : allreduce dtype=fp32 op=sum count=1000 send_offset=0 recv_offset=0 place=out data=exact ; sync ; "
+      "tutti1 backend=one_shot path=one_shot property=agreement.exact device=host node=host "
+      "world=3 seed=7 delays=0 "
+      "faults={} : allreduce dtype=fp32 op=sum count=1000 send_offset=0 recv_offset=0 place=out "
+      "data=exact ; sync ; "
       "allreduce dtype=fp32 op=sum count=10 send_offset=0 recv_offset=0 place=out data=exact",
       faults);
 }
@@ -23,10 +26,12 @@ TEST_P(KilledIn, IsACrashThatNamesThePhase) {
   EXPECT_EQ(result.status, 1) << result.output;
   EXPECT_NE(result.output.find("crash: rank 1's worker died"), std::string::npos) << result.output;
   EXPECT_NE(result.output.find("killed by signal 9"), std::string::npos) << result.output;
-  EXPECT_NE(result.output.find("fired: worker_killed@" + GetParam()), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("fired: worker_killed@" + GetParam()), std::string::npos)
+      << result.output;
 }
 
-INSTANTIATE_TEST_SUITE_P(EachPhase, KilledIn, ::testing::Values("create", "run", "between", "destroy"),
+INSTANTIATE_TEST_SUITE_P(EachPhase, KilledIn,
+                         ::testing::Values("create", "run", "between", "destroy"),
                          [](const auto& info) { return info.param; });
 
 TEST(Fault, StoppedWorkerIsAHangThatNamesEveryWait) {

@@ -1,11 +1,11 @@
 // A run that is ended from outside: nothing is left behind, and the journal is kept.
-#include <algorithm>
-#include <csignal>
-#include <thread>
-
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
 
 #include "tests/program.h"
 
@@ -16,8 +16,8 @@ namespace {
 class Background {
  public:
   Background(const std::string& out, const std::string& mark) : mark_("TUTTI_TEST_MARK=" + mark) {
-    std::vector<std::string> words{program(),  "run",     "-np",   "4",   "--backend", "one_shot",
-                                   "--cases",  "100000",  "--out", out};
+    std::vector<std::string> words{program(),  "run",     "-np",    "4",     "--backend",
+                                   "one_shot", "--cases", "100000", "--out", out};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -29,7 +29,9 @@ class Background {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, (out + ".log").c_str(), O_WRONLY | O_CREAT, 0600);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    EXPECT_EQ(::posix_spawn(&pid_, program().c_str(), &actions, nullptr, arguments.data(), environment.data()), 0);
+    EXPECT_EQ(::posix_spawn(&pid_, program().c_str(), &actions, nullptr, arguments.data(),
+                            environment.data()),
+              0);
     posix_spawn_file_actions_destroy(&actions);
   }
   ~Background() {
@@ -72,14 +74,16 @@ pid_t director_of(const Background& background) {
     if (process.substr(process.find(' ') + 1) != "tutti") continue;
     std::ifstream file("/proc/" + pid + "/environ");
     const std::string text((std::istreambuf_iterator<char>(file)), {});
-    if (text.find(std::string("OMPI_COMM_WORLD_RANK=0") + '\0') != std::string::npos) return std::stoi(pid);
+    if (text.find(std::string("OMPI_COMM_WORLD_RANK=0") + '\0') != std::string::npos)
+      return std::stoi(pid);
   }
   return -1;
 }
 
 std::vector<std::string> names_in_shm() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator("/dev/shm")) names.push_back(entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator("/dev/shm"))
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -1,4 +1,5 @@
-// Launches that cannot work end with status 2 and a plain sentence; those that can give the same cases for the same seed.
+// Launches that cannot work end with status 2 and a plain sentence; those that can give the same
+// cases for the same seed.
 #include <algorithm>
 
 #include "tests/program.h"
@@ -15,8 +16,14 @@ CommandResult command(std::vector<std::string> arguments) {
 }
 
 std::vector<std::string> mpirun(std::vector<std::string> rest) {
-  std::vector<std::string> words{"env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                 "OMPI_MCA_plm_rsh_agent=", "mpirun", "--oversubscribe", "--bind-to", "none"};
+  std::vector<std::string> words{"env",
+                                 "OMPI_ALLOW_RUN_AS_ROOT=1",
+                                 "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                 "OMPI_MCA_plm_rsh_agent=",
+                                 "mpirun",
+                                 "--oversubscribe",
+                                 "--bind-to",
+                                 "none"};
   words.insert(words.end(), rest.begin(), rest.end());
   return words;
 }
@@ -28,8 +35,8 @@ TEST(Launch, SingletonsThatShouldBeAWorld) {
 }
 
 TEST(Launch, DifferentOptionsOnDifferentRanks) {
-  const CommandResult result =
-      command(mpirun({"-np", "1", program(), "run", "--seed", "1", ":", "-np", "1", program(), "run", "--seed", "2"}));
+  const CommandResult result = command(mpirun({"-np", "1", program(), "run", "--seed", "1", ":",
+                                               "-np", "1", program(), "run", "--seed", "2"}));
   EXPECT_EQ(result.status, 2) << result.output;
   EXPECT_NE(result.output.find("other options"), std::string::npos) << result.output;
 }
@@ -37,7 +44,8 @@ TEST(Launch, DifferentOptionsOnDifferentRanks) {
 TEST(Launch, NothingToRun) {
   const Finished finished = run({"-np", "1", "--backend", "one_shot", "--filter", "no such test"});
   EXPECT_EQ(finished.result.status, 2) << finished.result.output;
-  EXPECT_NE(finished.result.output.find("nothing was tested"), std::string::npos) << finished.result.output;
+  EXPECT_NE(finished.result.output.find("nothing was tested"), std::string::npos)
+      << finished.result.output;
 }
 
 TEST(Launch, WorldLargerThanTheJob) {
@@ -57,8 +65,9 @@ TEST(Launch, UnknownBackendAndNodeNameTheNearest) {
 
 TEST(Launch, UsersOwnMpirunLine) {
   const Folder folder;
-  const CommandResult result = command(mpirun({"-np", "3", program(), "run", "--backend", "one_shot", "--world", "3", "--filter",
-                                               "*exact*", "--out", folder / "out"}));
+  const CommandResult result =
+      command(mpirun({"-np", "3", program(), "run", "--backend", "one_shot", "--world", "3",
+                      "--filter", "*exact*", "--out", folder / "out"}));
   EXPECT_EQ(result.status, 0) << result.output;
 }
 
@@ -70,7 +79,8 @@ TEST(Launch, WithoutIsolation) {
 TEST(Seed, SameSeedSameCasesAndAPrefixUnderTime) {
   const Folder folder;
   const auto trace = [&](const std::string& name, std::vector<std::string> more) {
-    more.insert(more.begin(), {"-np", "2", "--backend", "one_shot", "--filter", "*exact*", "--trace", folder / name});
+    more.insert(more.begin(), {"-np", "2", "--backend", "one_shot", "--filter", "*exact*",
+                               "--trace", folder / name});
     run(more);
     return lines_of(folder / name);
   };

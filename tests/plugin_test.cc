@@ -13,17 +13,19 @@ class BadPlugin : public ::testing::TestWithParam<Bad> {};
 TEST_P(BadPlugin, IsRefusedWithAClearMessage) {
   CommandOptions options;
   options.with_errors = true;
-  const CommandResult result =
-      run_command({(lib_folder() / "tutti-worker").string(), "--check", sabotaged(GetParam().name)}, options);
+  const CommandResult result = run_command(
+      {(lib_folder() / "tutti-worker").string(), "--check", sabotaged(GetParam().name)}, options);
   EXPECT_EQ(result.status, 2) << result.output;
   EXPECT_NE(result.output.find(GetParam().message), std::string::npos) << result.output;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BadPlugin,
                          ::testing::Values(Bad{"wrong_abi_version", "was built for ABI version"},
-                                           Bad{"short_table", "sizeof(tutti_backend)"}, Bad{"missing_run", "has no 'run'"},
+                                           Bad{"short_table", "sizeof(tutti_backend)"},
+                                           Bad{"missing_run", "has no 'run'"},
                                            Bad{"no_symbol", "exports no function 'tutti_plugin'"},
-                                           Bad{"no_table", "null table"}, Bad{"not_there", "cannot load the plugin"}),
+                                           Bad{"no_table", "null table"},
+                                           Bad{"not_there", "cannot load the plugin"}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(BadPlugin, NamedOnTheCommandLineIsStatusTwo) {

@@ -1,17 +1,17 @@
 // Runs the built binary as a user would, and reads what it leaves.
 #pragma once
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "fixtures/world/command.h"
 
@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
 
 inline std::string program() { return TUTTI_PROGRAM; }
 
-inline fs::path lib_folder() { return fs::path(program()).parent_path().parent_path() / "lib" / "tutti"; }
+inline fs::path lib_folder() {
+  return fs::path(program()).parent_path().parent_path() / "lib" / "tutti";
+}
 
 inline std::string sabotaged(const std::string& name) {
   return (lib_folder() / "sabotaged" / name / (name + ".so")).string();
@@ -43,7 +45,8 @@ class Folder {
   fs::path path_;
 };
 
-inline CommandResult tutti(std::vector<std::string> arguments, std::chrono::seconds timeout = std::chrono::seconds(120)) {
+inline CommandResult tutti(std::vector<std::string> arguments,
+                           std::chrono::seconds timeout = std::chrono::seconds(120)) {
   arguments.insert(arguments.begin(), program());
   CommandOptions options;
   options.timeout = timeout;
@@ -66,7 +69,8 @@ struct Finished {
 };
 
 // `tutti run arguments`, with its report.
-inline Finished run(std::vector<std::string> arguments, std::chrono::seconds timeout = std::chrono::seconds(300)) {
+inline Finished run(std::vector<std::string> arguments,
+                    std::chrono::seconds timeout = std::chrono::seconds(300)) {
   const Folder folder;
   const std::string out = folder / "out";
   arguments.insert(arguments.begin(), "run");
@@ -84,12 +88,15 @@ inline std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-// Live processes whose environment holds `mark`, as "pid name"; how a test finds what it left behind.
+// Live processes whose environment holds `mark`, as "pid name"; how a test finds what it left
+// behind.
 inline std::vector<std::string> processes_with(const std::string& mark) {
   std::vector<std::string> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string pid = entry.path().filename().string();
-    if (pid.find_first_not_of("0123456789") != std::string::npos || pid == std::to_string(::getpid())) continue;
+    if (pid.find_first_not_of("0123456789") != std::string::npos ||
+        pid == std::to_string(::getpid()))
+      continue;
     std::ifstream environment(entry.path() / "environ");
     const std::string text((std::istreambuf_iterator<char>(environment)), {});
     if (text.find(mark) == std::string::npos) continue;

@@ -1,4 +1,5 @@
-// Backends that are broken on purpose: each is caught, with the verdict that is true and the evidence that explains it.
+// Backends that are broken on purpose: each is caught, with the verdict that is true and the
+// evidence that explains it.
 #include <algorithm>
 
 #include "tests/program.h"
@@ -23,16 +24,20 @@ class Sabotaged : public ::testing::TestWithParam<Sabotage> {};
 
 TEST_P(Sabotaged, IsCaughtExplainedAndReplays) {
   const Sabotage& sabotage = GetParam();
-  const Finished finished = run({"-np", std::to_string(sabotage.world), "--backend", sabotaged(sabotage.backend), "--world",
-                                 std::to_string(sabotage.world), "--filter", "*." + sabotage.property + "/*", "--deadline-ms",
-                                 "1000"});
+  const Finished finished =
+      run({"-np", std::to_string(sabotage.world), "--backend", sabotaged(sabotage.backend),
+           "--world", std::to_string(sabotage.world), "--filter", "*." + sabotage.property + "/*",
+           "--deadline-ms", "1000"});
   EXPECT_EQ(finished.result.status, 1) << finished.result.output;
   ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
   const auto red = finished.with(sabotage.verdict);
   ASSERT_FALSE(red.empty()) << finished.result.output;
-  EXPECT_NE(red[0]["reason"].get<std::string>().find(sabotage.in_reason), std::string::npos) << red[0].dump(1);
-  EXPECT_NE(text_of(red[0]["evidence"]).find(sabotage.in_evidence), std::string::npos) << red[0].dump(1);
-  const CommandResult replayed = tutti({"replay", red[0]["replay"].get<std::string>(), "--deadline-ms", "1000"});
+  EXPECT_NE(red[0]["reason"].get<std::string>().find(sabotage.in_reason), std::string::npos)
+      << red[0].dump(1);
+  EXPECT_NE(text_of(red[0]["evidence"]).find(sabotage.in_evidence), std::string::npos)
+      << red[0].dump(1);
+  const CommandResult replayed =
+      tutti({"replay", red[0]["replay"].get<std::string>(), "--deadline-ms", "1000"});
   EXPECT_EQ(replayed.status, 1) << replayed.output;
   EXPECT_NE(replayed.output.find(sabotage.verdict + ": "), std::string::npos) << replayed.output;
 }
@@ -56,16 +61,19 @@ const Sabotage kSabotages[] = {
 INSTANTIATE_TEST_SUITE_P(All, Sabotaged, ::testing::ValuesIn(kSabotages),
                          [](const auto& info) { return info.param.backend; });
 
-// Design 5.4: wrong only for int32 sum at world 5 and bf16 max at world 8 gives exactly those two red cells, in one run.
+// Design 5.4: wrong only for int32 sum at world 5 and bf16 max at world 8 gives exactly those two
+// red cells, in one run.
 TEST(Sabotage, TwoCellsAreExactlyTwoCells) {
-  const Finished finished = run({"-np", "8", "--backend", sabotaged("two_cells"), "--filter", "*agreement.exact/*"});
+  const Finished finished =
+      run({"-np", "8", "--backend", sabotaged("two_cells"), "--filter", "*agreement.exact/*"});
   EXPECT_EQ(finished.result.status, 1);
   ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
   std::vector<std::string> red;
   for (const auto& record : finished.report["records"]) {
     if (record["verdict"] == "pass" || record["verdict"] == "skip") continue;
-    red.push_back(fmt::format("w{} {} {} {}", record["world"].get<int>(), record["dtype"].get<std::string>(),
-                              record["op"].get<std::string>(), record["verdict"].get<std::string>()));
+    red.push_back(fmt::format("w{} {} {} {}", record["world"].get<int>(),
+                              record["dtype"].get<std::string>(), record["op"].get<std::string>(),
+                              record["verdict"].get<std::string>()));
   }
   std::sort(red.begin(), red.end());
   EXPECT_EQ(red, (std::vector<std::string>{"w5 int32 sum wrong", "w8 bf16 max wrong"}));
@@ -73,8 +81,9 @@ TEST(Sabotage, TwoCellsAreExactlyTwoCells) {
 
 // A failure that depends on what the same workers did before is replayed with what came before it.
 TEST(Sabotage, EarlierCallBecomesPartOfTheReplayLine) {
-  const Finished finished = run({"-np", "2", "--backend", sabotaged("needs_earlier_call"), "--world", "2", "--filter",
-                                 "*agreement.exact/*", "--cases", "30"});
+  const Finished finished =
+      run({"-np", "2", "--backend", sabotaged("needs_earlier_call"), "--world", "2", "--filter",
+           "*agreement.exact/*", "--cases", "30"});
   ASSERT_EQ(finished.result.status, 1) << finished.result.output;
   const auto red = finished.with("wrong");
   ASSERT_FALSE(red.empty());
@@ -89,12 +98,14 @@ TEST(Sabotage, CorrectPluginOfTheSameKindIsGreen) {
 }
 
 TEST(Sabotage, BacktraceOfEveryThreadWhereAToolIsThere) {
-  if (find_program("eu-stack").empty() && find_program("gdb").empty()) GTEST_SKIP() << "neither eu-stack nor gdb is there";
-  const Finished finished = run({"-np", "2", "--backend", sabotaged("segfaults"), "--world", "2", "--filter",
-                                 "*agreement.exact/*"});
+  if (find_program("eu-stack").empty() && find_program("gdb").empty())
+    GTEST_SKIP() << "neither eu-stack nor gdb is there";
+  const Finished finished = run({"-np", "2", "--backend", sabotaged("segfaults"), "--world", "2",
+                                 "--filter", "*agreement.exact/*"});
   const auto red = finished.with("crash");
   ASSERT_FALSE(red.empty()) << finished.result.output;
-  EXPECT_NE(text_of(red[0]["evidence"]).find("segfaults.so"), std::string::npos) << text_of(red[0]["evidence"]);
+  EXPECT_NE(text_of(red[0]["evidence"]).find("segfaults.so"), std::string::npos)
+      << text_of(red[0]["evidence"]);
 }
 
 }  // namespace

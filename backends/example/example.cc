@@ -68,7 +68,7 @@ tutti_status plan(const tutti_facts* facts, int32_t, const tutti_request* reques
 
 // Waits until all peers have reached `number`. Every wait is bounded; the first failure ends all
 // later work too, because the ranks' numbers no longer agree.
-bool wait_for_all(Communicator& communicator, std::atomic<uint64_t> Workspace::* counter,
+bool wait_for_all(Communicator& communicator, std::atomic<uint64_t> Workspace::*counter,
                   uint64_t number) {
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(communicator.world.deadline_ms);
@@ -199,9 +199,12 @@ const char* reason(void* self) {
   const auto& communicator = *static_cast<Communicator*>(self);
   if (*communicator.refusal) return communicator.refusal;
   switch (communicator.failure) {
-    case TUTTI_TIMED_OUT: return "a peer did not publish or read a chunk before the deadline";
-    case TUTTI_ABORTED: return "abort was called";
-    default: return "the stream took no work";
+    case TUTTI_TIMED_OUT:
+      return "a peer did not publish or read a chunk before the deadline";
+    case TUTTI_ABORTED:
+      return "abort was called";
+    default:
+      return "the stream took no work";
   }
 }
 

@@ -1,9 +1,11 @@
-// Uses Gloo and nothing of tutti: what does gloo::allreduce with gloo::max<float> give when one rank's input is NaN?
-// Legitimate are NaN (it propagates) and the largest of the numbers (it is ignored). gloo::max compares with std::max, which
-// keeps its left operand when the right one is NaN and loses a NaN on the left, so at three ranks and more a partial
-// maximum can vanish: the result is then neither.
+// Uses Gloo and nothing of tutti: what does gloo::allreduce with gloo::max<float> give when one
+// rank's input is NaN? Legitimate are NaN (it propagates) and the largest of the numbers (it is
+// ignored). gloo::max compares with std::max, which keeps its left operand when the right one is
+// NaN and loses a NaN on the left, so at three ranks and more a partial maximum can vanish: the
+// result is then neither.
 //
-//   gloo_direct_nan_check [world]     prints what each algorithm gives; exit status 1 when a result is neither
+//   gloo_direct_nan_check [world]     prints what each algorithm gives; exit status 1 when a result
+//   is neither
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
 #include <gloo/rendezvous/context.h>
@@ -62,15 +64,17 @@ int main(int argument_count, char** arguments) {
   const int world = argument_count > 1 ? std::atoi(arguments[1]) : 4;
   const size_t count = static_cast<size_t>(4 * world);
   int neither = 0;
-  for (const auto& [name, algorithm] : {std::pair{"ring", Algorithm::RING}, std::pair{"bcube", Algorithm::BCUBE}}) {
+  for (const auto& [name, algorithm] :
+       {std::pair{"ring", Algorithm::RING}, std::pair{"bcube", Algorithm::BCUBE}}) {
     const std::vector<float> result = max_on_rank_0(world, algorithm, count);
     for (size_t i = 0; i < count; ++i) {
       const int absent = static_cast<int>(i) % world;  // the rank whose input is NaN
       const float largest = static_cast<float>(absent == world - 1 ? world - 1 : world);
       if (std::isnan(result[i]) || result[i] == largest) continue;
       ++neither;
-      std::printf("%s, world %d, element %zu: rank %d has NaN, the largest number is %g, gloo gives %g\n", name, world, i,
-                  absent, largest, result[i]);
+      std::printf(
+          "%s, world %d, element %zu: rank %d has NaN, the largest number is %g, gloo gives %g\n",
+          name, world, i, absent, largest, result[i]);
     }
   }
   std::printf("%d of %zu results are neither NaN nor the largest number\n", neither, 2 * count);

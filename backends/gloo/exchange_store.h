@@ -33,11 +33,7 @@ class ExchangeStore : public gloo::rendezvous::Store {
 
  private:
   struct Header {
-    enum Kind : uint64_t {
-      kPublishes,
-      kConnected,
-      kFailed
-    } kind;
+    enum Kind : uint64_t { kPublishes, kConnected, kFailed } kind;
     uint64_t bytes;
   };
   // What all ranks are doing now. Anything but publishing ends the rendezvous for all of them.

@@ -38,10 +38,14 @@ inline Reduction reduction_of(tutti_dtype dtype, tutti_op op) {
   if (op != TUTTI_SUM && op != TUTTI_MAX) return nullptr;
   const bool sum = op == TUTTI_SUM;
   switch (dtype) {
-    case TUTTI_FLOAT32: return sum ? Reduction(gloo::sum<float>) : Reduction(gloo::max<float>);
-    case TUTTI_INT32: return sum ? Reduction(gloo::sum<int32_t>) : Reduction(gloo::max<int32_t>);
-    case TUTTI_BFLOAT16: return sum ? sum_bfloat16 : max_bfloat16;
-    default: return nullptr;
+    case TUTTI_FLOAT32:
+      return sum ? Reduction(gloo::sum<float>) : Reduction(gloo::max<float>);
+    case TUTTI_INT32:
+      return sum ? Reduction(gloo::sum<int32_t>) : Reduction(gloo::max<int32_t>);
+    case TUTTI_BFLOAT16:
+      return sum ? sum_bfloat16 : max_bfloat16;
+    default:
+      return nullptr;
   }
 }
 

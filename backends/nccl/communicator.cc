@@ -14,11 +14,15 @@ constexpr std::array<int, 5> kOps{0, 1, 3, 2, 4};
 tutti_status status_of(Result result) {
   switch (result) {
     case kSuccess:
-    case kInProgress: return TUTTI_OK;
+    case kInProgress:
+      return TUTTI_OK;
     case kInvalidArgument:
-    case kInvalidUsage: return TUTTI_UNSUPPORTED;
-    case kRemoteError: return TUTTI_PEER_FAILED;
-    default: return TUTTI_ERROR;
+    case kInvalidUsage:
+      return TUTTI_UNSUPPORTED;
+    case kRemoteError:
+      return TUTTI_PEER_FAILED;
+    default:
+      return TUTTI_ERROR;
   }
 }
 
@@ -132,9 +136,9 @@ tutti_status all_reduce(Communicator& communicator, const tutti_request& request
     return TUTTI_ABORTED;
   }
   const Library& nccl = library();
-  const Result result = nccl.all_reduce(request.send, request.recv, request.count,
-                                        kDtypes[request.dtype], kOps[request.op], communicator.comm,
-                                        request.stream);
+  const Result result =
+      nccl.all_reduce(request.send, request.recv, request.count, kDtypes[request.dtype],
+                      kOps[request.op], communicator.comm, request.stream);
   if (result != kSuccess) communicator.reason = nccl.explain("ncclAllReduce", result);
   return status_of(result);
 }

@@ -1,8 +1,8 @@
 #include "backends/nccl/library.h"
 
-#include <cstdlib>
-
 #include <dlfcn.h>
+
+#include <cstdlib>
 
 namespace tutti::nccl {
 namespace {

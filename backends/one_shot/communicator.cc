@@ -1,13 +1,13 @@
 #include "backends/one_shot/communicator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>
 #include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "backends/one_shot/decide.h"
 #include "backends/one_shot/launch.h"

@@ -1,9 +1,9 @@
 #include "backends/one_shot/decide.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "kernels/one_shot.h"
 

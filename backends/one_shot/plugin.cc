@@ -1,6 +1,6 @@
 // The table of the one_shot backend.
-#include <cstring>
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>

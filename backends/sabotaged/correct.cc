@@ -63,7 +63,7 @@ tutti_status plan(const tutti_facts* facts, int32_t, const tutti_request* reques
   return TUTTI_OK;
 }
 
-bool wait_for_all(Communicator& communicator, std::atomic<uint64_t> Workspace::* counter,
+bool wait_for_all(Communicator& communicator, std::atomic<uint64_t> Workspace::*counter,
                   uint64_t number) {
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(communicator.world.deadline_ms);

@@ -1,8 +1,8 @@
 // Right results, but `destroy` frees nothing: device memory, imports and one descriptor stay.
 // Expected: leak.
-#include <vector>
-
 #include <fcntl.h>
+
+#include <vector>
 
 #include "backends/sabotaged/correct.h"
 

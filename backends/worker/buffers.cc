@@ -1,12 +1,12 @@
 #include "backends/worker/buffers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
-
-#include <fmt/format.h>
 
 namespace tutti {
 
@@ -42,8 +42,9 @@ Damage compare_guard(const char* guard, std::uint64_t length, bool edge_at_end) 
   for (std::uint64_t i = 0; i < length; ++i) {
     if (guard[i] == pattern[i]) continue;
     if (edge_at_end || damage.bytes == 0) {
-      damage.nearest = edge_at_end ? static_cast<std::int64_t>(i) - static_cast<std::int64_t>(length)
-                                   : static_cast<std::int64_t>(i);
+      damage.nearest = edge_at_end
+                           ? static_cast<std::int64_t>(i) - static_cast<std::int64_t>(length)
+                           : static_cast<std::int64_t>(i);
     }
     ++damage.bytes;
   }
@@ -54,8 +55,12 @@ Damage compare_guard(const char* guard, std::uint64_t length, bool edge_at_end) 
 
 std::uint64_t Buffer::extent() const { return offset + bytes + kGuardBytes; }
 
-Buffers::Buffers(const tutti_backend& backend, void* communicator, const tutti_device& device, bool staged)
-    : backend_(backend), communicator_(communicator), device_(device), staged_(staged),
+Buffers::Buffers(const tutti_backend& backend, void* communicator, const tutti_device& device,
+                 bool staged)
+    : backend_(backend),
+      communicator_(communicator),
+      device_(device),
+      staged_(staged),
       own_memory_(backend.allocate != nullptr) {}
 
 Buffers::~Buffers() {
@@ -73,7 +78,8 @@ Buffers::~Buffers() {
 
 void Buffers::check(int code, const char* what) const {
   if (code == 0) return;
-  throw std::runtime_error(fmt::format("{} failed: {}", what, device_.error_name(device_.self, code)));
+  throw std::runtime_error(
+      fmt::format("{} failed: {}", what, device_.error_name(device_.self, code)));
 }
 
 Region* Buffers::new_region(std::uint64_t bytes) {
@@ -82,8 +88,8 @@ Region* Buffers::new_region(std::uint64_t bytes) {
   if (own_memory_) {
     if (backend_.allocate(communicator_, rounded, &memory) != TUTTI_OK ||
         backend_.register_buffer(communicator_, memory, rounded) != TUTTI_OK) {
-      throw std::runtime_error(fmt::format("the backend could not make a buffer of {} bytes: {}", rounded,
-                                           backend_.reason(communicator_)));
+      throw std::runtime_error(fmt::format("the backend could not make a buffer of {} bytes: {}",
+                                           rounded, backend_.reason(communicator_)));
     }
   } else {
     check(device_.allocate(device_.self, rounded, &memory), "allocating a buffer");
@@ -95,7 +101,8 @@ Region* Buffers::new_region(std::uint64_t bytes) {
   region->mirror = region->memory;
   if (device_.kind == TUTTI_MEMORY_CUDA) {
     void* mirror = nullptr;
-    check(device_.allocate_staging(device_.self, rounded, &mirror), "allocating page-locked memory");
+    check(device_.allocate_staging(device_.self, rounded, &mirror),
+          "allocating page-locked memory");
     region->mirror = static_cast<char*>(mirror);
   }
   regions_.push_back(std::move(region));
@@ -130,25 +137,29 @@ char* Buffers::for_backend(const Buffer& buffer) const {
 
 void Buffers::to_device(const Buffer& buffer) const {
   if (device_.kind != TUTTI_MEMORY_CUDA) return;
-  check(device_.copy(device_.self, buffer.region->memory, buffer.region->mirror, buffer.extent(), nullptr),
+  check(device_.copy(device_.self, buffer.region->memory, buffer.region->mirror, buffer.extent(),
+                     nullptr),
         "copying to the device");
 }
 
 void Buffers::from_device(const Buffer& buffer) const {
   if (device_.kind != TUTTI_MEMORY_CUDA) return;
-  check(device_.copy(device_.self, buffer.region->mirror, buffer.region->memory, buffer.extent(), nullptr),
+  check(device_.copy(device_.self, buffer.region->mirror, buffer.region->memory, buffer.extent(),
+                     nullptr),
         "copying from the device");
 }
 
 void Buffers::stage_in(const Buffer& buffer, void* stream) const {
   if (!staged_) return;
-  check(device_.copy(device_.self, buffer.region->mirror, buffer.region->memory, buffer.extent(), stream),
+  check(device_.copy(device_.self, buffer.region->mirror, buffer.region->memory, buffer.extent(),
+                     stream),
         "staging an input");
 }
 
 void Buffers::stage_out(const Buffer& buffer, void* stream) const {
   if (!staged_) return;
-  check(device_.copy(device_.self, buffer.region->memory, buffer.region->mirror, buffer.extent(), stream),
+  check(device_.copy(device_.self, buffer.region->memory, buffer.region->mirror, buffer.extent(),
+                     stream),
         "staging an output");
 }
 
@@ -157,11 +168,12 @@ std::string Buffers::damage(const Buffer& buffer) {
   const Damage behind = compare_guard(buffer.mirror() + buffer.bytes, kGuardBytes, false);
   std::string text;
   if (before.bytes) {
-    text = fmt::format("{} bytes written before the start, nearest at {}", before.bytes, before.nearest);
+    text = fmt::format("{} bytes written before the start, nearest at {}", before.bytes,
+                       before.nearest);
   }
   if (behind.bytes) {
-    text += fmt::format("{}{} bytes written behind the end, nearest at +{}", text.empty() ? "" : "; ", behind.bytes,
-                        behind.nearest);
+    text += fmt::format("{}{} bytes written behind the end, nearest at +{}",
+                        text.empty() ? "" : "; ", behind.bytes, behind.nearest);
   }
   return text;
 }

@@ -10,8 +10,8 @@
 
 namespace tutti {
 
-// Memory of the device (or the backend's own), reused from case to case. On the host device `mirror` is the memory
-// itself; on CUDA it is page-locked host memory that is copied to and fro.
+// Memory of the device (or the backend's own), reused from case to case. On the host device
+// `mirror` is the memory itself; on CUDA it is page-locked host memory that is copied to and fro.
 struct Region {
   char* memory = nullptr;
   char* mirror = nullptr;
@@ -32,13 +32,15 @@ struct Buffer {
 class Buffers {
  public:
   // `staged`: the backend takes host memory only on a CUDA device, so it is given the mirror.
-  Buffers(const tutti_backend& backend, void* communicator, const tutti_device& device, bool staged);
+  Buffers(const tutti_backend& backend, void* communicator, const tutti_device& device,
+          bool staged);
   ~Buffers();
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // Data at `offset` bytes behind a 256-byte aligned address, guards written. All ranks acquire the same sizes in the
-  // same order, so that collective registration lines up. Throws std::runtime_error when memory cannot be had.
+  // Data at `offset` bytes behind a 256-byte aligned address, guards written. All ranks acquire the
+  // same sizes in the same order, so that collective registration lines up. Throws
+  // std::runtime_error when memory cannot be had.
   Buffer acquire(std::uint64_t bytes, std::uint64_t offset);
   void release_all();
 
@@ -50,7 +52,8 @@ class Buffers {
   void stage_in(const Buffer& buffer, void* stream) const;
   void stage_out(const Buffer& buffer, void* stream) const;
 
-  // Empty when both guards are whole, else where they were overwritten: "3 bytes written behind the end, first at +1".
+  // Empty when both guards are whole, else where they were overwritten: "3 bytes written behind the
+  // end, first at +1".
   static std::string damage(const Buffer& buffer);
 
  private:

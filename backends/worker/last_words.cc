@@ -1,11 +1,11 @@
 #include "backends/worker/last_words.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "fixtures/world/message.h"
 
@@ -25,7 +25,8 @@ void tell_and_hold(int signal) {
   std::int32_t none = 0;
   if (shared_page->signal.compare_exchange_strong(none, signal)) {
     const MessageHeader header{static_cast<std::uint32_t>(Kind::crashing), world_id, 0};
-    [[maybe_unused]] const ssize_t sent = ::send(rank_socket, &header, sizeof header, MSG_NOSIGNAL | MSG_DONTWAIT);
+    [[maybe_unused]] const ssize_t sent =
+        ::send(rank_socket, &header, sizeof header, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
   timespec left{kHoldSeconds, 0};
   while (::nanosleep(&left, &left) != 0) {
@@ -50,10 +51,11 @@ void install_last_words(WorkerPage* page, int socket, unsigned world) {
   alternative.ss_sp = stack;
   alternative.ss_size = sizeof stack;
   ::sigaltstack(&alternative, nullptr);
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_ONSTACK;
-  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS}) ::sigaction(signal, &action, nullptr);
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS})
+    ::sigaction(signal, &action, nullptr);
   std::atexit([] {
     if (!exit_allowed) tell_and_hold(kExitCalled);
   });

@@ -1,11 +1,12 @@
-// The native worker: loads one plugin and serves it. `tutti-worker PLUGIN` is started by a rank; `tutti-worker --facts`
-// prints the machine as node JSON and ends, so that no rank ever holds a CUDA context.
+// The native worker: loads one plugin and serves it. `tutti-worker PLUGIN` is started by a rank;
+// `tutti-worker --facts` prints the machine as node JSON and ends, so that no rank ever holds a
+// CUDA context.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <string>
-
-#include <unistd.h>
 
 #include "backends/worker/worker.h"
 

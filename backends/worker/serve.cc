@@ -1,15 +1,15 @@
 // The worker's loop: one message in, one answer out, until the rank hangs up.
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-
-#include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include "backends/worker/last_words.h"
 #include "backends/worker/loader.h"
@@ -27,21 +27,28 @@ struct Descriptors {
 };
 
 bool parse(const char* text, Descriptors& descriptors) {
-  return text && std::sscanf(text, "%d,%d,%d", &descriptors.socket, &descriptors.page, &descriptors.compare) == 3;
+  return text && std::sscanf(text, "%d,%d,%d", &descriptors.socket, &descriptors.page,
+                             &descriptors.compare) == 3;
 }
 
 std::string hello(const tutti_backend& backend) {
   json paths = json::array();
   for (const char* const* path = backend.paths; *path; ++path) paths.push_back(*path);
-  return json{{"name", backend.name}, {"version", backend.version()}, {"memory", backend.memory}, {"paths", paths}}.dump();
+  return json{{"name", backend.name},
+              {"version", backend.version()},
+              {"memory", backend.memory},
+              {"paths", paths}}
+      .dump();
 }
 
 // Text from a library under test may be no UTF-8; the answer must still arrive.
-std::string dump(const json& answer) { return answer.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string dump(const json& answer) {
+  return answer.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 // False when the rank asked to quit.
-bool answer(const tutti_backend& backend, const SessionLinks& links, std::unique_ptr<Session>& session,
-            const Message& message) {
+bool answer(const tutti_backend& backend, const SessionLinks& links,
+            std::unique_ptr<Session>& session, const Message& message) {
   Channel& channel = links.channel;
   switch (message.kind) {
     case Kind::create:
@@ -51,14 +58,17 @@ bool answer(const tutti_backend& backend, const SessionLinks& links, std::unique
     case Kind::run: {
       if (!session || message.payload.empty()) return false;
       const Case one_case = parse_case(message.payload.substr(1));
-      channel.send({Kind::result, links.world, dump(session->run(static_cast<RunMode>(message.payload[0]), one_case))});
+      channel.send({Kind::result, links.world,
+                    dump(session->run(static_cast<RunMode>(message.payload[0]), one_case))});
       return true;
     }
     case Kind::verify_all:
-      channel.send({Kind::result, links.world, dump(session ? session->verify_all() : json::object())});
+      channel.send(
+          {Kind::result, links.world, dump(session ? session->verify_all() : json::object())});
       return true;
     case Kind::destroy:
-      channel.send({Kind::destroyed, links.world, dump(session ? session->destroy() : json::object())});
+      channel.send(
+          {Kind::destroyed, links.world, dump(session ? session->destroy() : json::object())});
       session.reset();
       return true;
     case Kind::exchange_reply:
@@ -68,15 +78,20 @@ bool answer(const tutti_backend& backend, const SessionLinks& links, std::unique
   }
 }
 
-int serve(const tutti_backend& backend, const Descriptors& descriptors, unsigned world, bool own_process) {
-  void* page = ::mmap(nullptr, kWorkerPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptors.page, 0);
-  void* compare = ::mmap(nullptr, kCompareBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptors.compare, 0);
+int serve(const tutti_backend& backend, const Descriptors& descriptors, unsigned world,
+          bool own_process) {
+  void* page =
+      ::mmap(nullptr, kWorkerPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptors.page, 0);
+  void* compare = ::mmap(nullptr, kCompareBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                         descriptors.compare, 0);
   if (page == MAP_FAILED || compare == MAP_FAILED) {
-    fmt::print(stderr, "tutti worker: cannot map the pages shared with the rank: {}\n", std::strerror(errno));
+    fmt::print(stderr, "tutti worker: cannot map the pages shared with the rank: {}\n",
+               std::strerror(errno));
     return 2;
   }
   Channel channel(descriptors.socket);
-  const SessionLinks links{channel, static_cast<WorkerPage*>(page), static_cast<char*>(compare), world};
+  const SessionLinks links{channel, static_cast<WorkerPage*>(page), static_cast<char*>(compare),
+                           world};
   if (own_process) install_last_words(links.page, descriptors.socket, world);
   channel.send({Kind::hello, world, hello(backend)});
   std::unique_ptr<Session> session;
@@ -103,10 +118,13 @@ bool is_sound(const tutti_backend* backend) {
 
 using namespace tutti;
 
-extern "C" __attribute__((visibility("default"))) int tutti_worker_serve(const tutti_backend* backend) {
+extern "C" __attribute__((visibility("default"))) int tutti_worker_serve(
+    const tutti_backend* backend) {
   Descriptors descriptors;
   if (!parse(std::getenv("TUTTI_WORKER_FDS"), descriptors)) {
-    fmt::print(stderr, "tutti worker: TUTTI_WORKER_FDS is not set: a worker is started by a rank of tutti, not by hand\n");
+    fmt::print(stderr,
+               "tutti worker: TUTTI_WORKER_FDS is not set: a worker is started by a rank of tutti, "
+               "not by hand\n");
     return 2;
   }
   // The rank's death must not leave a worker behind; it may have died before this line.
@@ -120,16 +138,15 @@ extern "C" __attribute__((visibility("default"))) int tutti_worker_serve(const t
   return serve(*backend, descriptors, world ? static_cast<unsigned>(std::atoi(world)) : 0, true);
 }
 
-extern "C" __attribute__((visibility("default"))) int tutti_worker_serve_in_rank(const tutti_backend* backend,
-                                                                                 const char* descriptors_text,
-                                                                                 unsigned world) {
+extern "C" __attribute__((visibility("default"))) int tutti_worker_serve_in_rank(
+    const tutti_backend* backend, const char* descriptors_text, unsigned world) {
   Descriptors descriptors;
   if (!parse(descriptors_text, descriptors) || !is_sound(backend)) return 2;
   return serve(*backend, descriptors, world, false);
 }
 
-extern "C" __attribute__((visibility("default"))) const tutti_backend* tutti_load_plugin(const char* file, char* message,
-                                                                                         size_t message_bytes) {
+extern "C" __attribute__((visibility("default"))) const tutti_backend* tutti_load_plugin(
+    const char* file, char* message, size_t message_bytes) {
   try {
     return &load_plugin(file);
   } catch (const std::exception& error) {
@@ -138,7 +155,8 @@ extern "C" __attribute__((visibility("default"))) const tutti_backend* tutti_loa
   }
 }
 
-extern "C" __attribute__((visibility("default"))) const char* tutti_real_node(const char* library_folder) {
+extern "C" __attribute__((visibility("default"))) const char* tutti_real_node(
+    const char* library_folder) {
   static std::string text;
   text = read_real_node(library_folder);
   return text.c_str();

@@ -1,11 +1,11 @@
 #include "backends/worker/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "fixtures/faults/fault.h"
 
@@ -40,7 +40,10 @@ json told(const WorkerPage* page, Body body) {
 }  // namespace
 
 Session::Session(const tutti_backend& backend, SessionLinks links, SessionOptions options)
-    : backend_(backend), links_(links), options_(std::move(options)), facts_(options_.node, options_.world) {}
+    : backend_(backend),
+      links_(links),
+      options_(std::move(options)),
+      facts_(options_.node, options_.world) {}
 
 // The process is about to end or the rank was told; nothing is freed that `destroy` did not free.
 Session::~Session() = default;
@@ -51,7 +54,8 @@ void Session::moment(const char* when) {
   if (options_.faults.empty()) return;
   const int count = ++moments_[when];
   for (const Fault& fault : options_.faults) {
-    const bool here = std::find(fault.ranks.begin(), fault.ranks.end(), options_.rank) != fault.ranks.end();
+    const bool here =
+        std::find(fault.ranks.begin(), fault.ranks.end(), options_.rank) != fault.ranks.end();
     if (!here || fault.when != when || fault.occurrence != count) continue;
     add_fired(links_.page, fmt::format("{}@{}", fault.kind, fault.when).c_str());
     fault_kind(fault).strike(fault);
@@ -61,15 +65,18 @@ void Session::moment(const char* when) {
 tutti_status Session::exchange(const void* sent, void* received, std::size_t bytes) {
   const std::string before = links_.page->phase;
   phase("exchange with all ranks, during " + before);
-  links_.channel.send({Kind::exchange, links_.world, std::string(static_cast<const char*>(sent), bytes)});
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.deadline_ms);
+  links_.channel.send(
+      {Kind::exchange, links_.world, std::string(static_cast<const char*>(sent), bytes)});
+  const auto until =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.deadline_ms);
   const auto reply = links_.channel.receive(until);
   phase(before);
   if (!reply) return TUTTI_TIMED_OUT;
   if (reply->kind != Kind::exchange_reply || reply->payload.empty()) return TUTTI_ERROR;
   const auto status = static_cast<tutti_status>(reply->payload[0]);
   if (status != TUTTI_OK) return status;
-  if (reply->payload.size() != 1 + bytes * static_cast<std::size_t>(options_.world)) return TUTTI_ERROR;
+  if (reply->payload.size() != 1 + bytes * static_cast<std::size_t>(options_.world))
+    return TUTTI_ERROR;
   std::memcpy(received, reply->payload.data() + 1, reply->payload.size() - 1);
   return TUTTI_OK;
 }
@@ -102,7 +109,8 @@ json Session::create() {
     json answer{{"status", status}};
     if (status != TUTTI_OK) answer["reason"] = backend_.reason(nullptr);
     if (status == TUTTI_OK) {
-      buffers_ = std::make_unique<Buffers>(backend_, communicator_, device, is_staged(backend_, device));
+      buffers_ =
+          std::make_unique<Buffers>(backend_, communicator_, device, is_staged(backend_, device));
     }
     phase("idle");
     return answer;
@@ -152,7 +160,8 @@ void Session::prepare(CallState& state) {
   const std::uint64_t element = bytes_of(call.dtype);
   const std::uint64_t bytes = call.count * element;
   state.send = buffers_->acquire(bytes, call.send_offset * element);
-  state.recv = call.place == Place::in ? state.send : buffers_->acquire(bytes, call.recv_offset * element);
+  state.recv =
+      call.place == Place::in ? state.send : buffers_->acquire(bytes, call.recv_offset * element);
   generate_input(state.key, options_.rank, 0, call.count, state.send.mirror());
   state.input_hash = hash_bytes(state.send.mirror(), bytes);
   if (call.place == Place::out) {
@@ -188,13 +197,15 @@ void Session::launch(CallState& state, std::size_t number, std::uint32_t skew_us
   if (call.place == Place::out) buffers_->stage_out(state.send, stream_);
 }
 
-// False when the deadline passed; then the backend was told to abort, and `error` says whether that helped.
+// False when the deadline passed; then the backend was told to abort, and `error` says whether that
+// helped.
 bool Session::wait_for_stream(std::string& error) {
   const tutti_device& device = device_->services();
   phase("waiting for the stream");
   const auto start = std::chrono::steady_clock::now();
   const auto limit = std::chrono::milliseconds(options_.deadline_ms + 1000);
-  // A queue that is short gives back soon; one that is not is asked now and then, so that the wait stays bounded.
+  // A queue that is short gives back soon; one that is not is asked now and then, so that the wait
+  // stays bounded.
   for (int asked = 0; device.stream_query(device.self, stream_) == kNotReady; ++asked) {
     if (asked > 50) std::this_thread::sleep_for(std::chrono::microseconds(asked > 500 ? 500 : 20));
     if (std::chrono::steady_clock::now() - start < limit) {
@@ -262,8 +273,10 @@ json Session::run_steps(RunMode mode, const Case& one_case) {
   answer["calls"] = json::array();
   std::uint64_t position = 0;
   for (std::size_t i = 0; i < next && !answer.contains("stuck"); ++i) {
-    json call = answer.contains("error") ? json{{"status", calls_[i].status}} : judge(calls_[i], false);
-    if (mode != RunMode::plain && !answer.contains("error")) compare(calls_[i], mode, position, call);
+    json call =
+        answer.contains("error") ? json{{"status", calls_[i].status}} : judge(calls_[i], false);
+    if (mode != RunMode::plain && !answer.contains("error"))
+      compare(calls_[i], mode, position, call);
     answer["calls"].push_back(std::move(call));
   }
   phase("idle");

@@ -3,11 +3,10 @@
 
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "backends/backend.h"
 #include "backends/worker/buffers.h"
@@ -59,7 +58,8 @@ class Session {
   bool wait_for_stream(std::string& error);
   nlohmann::json judge(const CallState& state, bool all_shares);
   nlohmann::json judge_output(const CallState& state, bool all_shares);
-  void compare(const CallState& state, RunMode mode, std::uint64_t& position, nlohmann::json& told) const;
+  void compare(const CallState& state, RunMode mode, std::uint64_t& position,
+               nlohmann::json& told) const;
 
   const tutti_backend& backend_;
   SessionLinks links_;
@@ -70,9 +70,9 @@ class Session {
   void* communicator_ = nullptr;
   void* stream_ = nullptr;
   std::unique_ptr<Buffers> buffers_;
-  std::vector<CallState> calls_;          // of the current case
-  std::vector<InputKey> earlier_calls_;   // of earlier cases, newest last
-  std::map<std::string, int> moments_;    // how often each was reached
+  std::vector<CallState> calls_;         // of the current case
+  std::vector<InputKey> earlier_calls_;  // of earlier cases, newest last
+  std::map<std::string, int> moments_;   // how often each was reached
 };
 
 }  // namespace tutti

@@ -1,7 +1,8 @@
-// What a rank can say by itself about its calls: guards, inputs, its share of the numbers, hashes of all shares.
-#include <cstring>
-
+// What a rank can say by itself about its calls: guards, inputs, its share of the numbers, hashes
+// of all shares.
 #include <fmt/format.h>
+
+#include <cstring>
 
 #include "backends/worker/session.h"
 
@@ -39,13 +40,15 @@ json Session::judge(const CallState& state, bool all_shares) {
     if (!damage.empty()) corrupt += fmt::format("{}input: {}", corrupt.empty() ? "" : "; ", damage);
   }
   const bool input_must_be_unchanged = !in_place || state.status != TUTTI_OK;
-  if (input_must_be_unchanged && hash_bytes(state.send.mirror(), state.send.bytes) != state.input_hash) {
+  if (input_must_be_unchanged &&
+      hash_bytes(state.send.mirror(), state.send.bytes) != state.input_hash) {
     corrupt += fmt::format("{}the input was changed", corrupt.empty() ? "" : "; ");
   }
   if (!in_place && state.status != TUTTI_OK) {
     const std::string poison(state.recv.bytes, static_cast<char>(poison_byte(state.key.call)));
     if (std::memcmp(state.recv.mirror(), poison.data(), poison.size()) != 0) {
-      corrupt += fmt::format("{}the output of a call that was not carried out was changed", corrupt.empty() ? "" : "; ");
+      corrupt += fmt::format("{}the output of a call that was not carried out was changed",
+                             corrupt.empty() ? "" : "; ");
     }
   }
   if (!corrupt.empty()) told["corrupt"] = corrupt;
@@ -65,16 +68,18 @@ json Session::judge_output(const CallState& state, bool all_shares) {
   json hashes = json::array();
   for (int rank = 0; rank < world; ++rank) {
     const Share share = share_of(rank, world, state.call.count);
-    hashes.push_back(hash_bytes(output + share.first * element, (share.last - share.first) * element));
+    hashes.push_back(
+        hash_bytes(output + share.first * element, (share.last - share.first) * element));
   }
   Share mine = share_of(options_.rank, world, state.call.count);
   if (all_shares) mine = {0, state.call.count};
-  const Check check = check_result(state.key, options_.numerics, history, mine.first, mine.last - mine.first,
-                                   output + mine.first * element);
+  const Check check = check_result(state.key, options_.numerics, history, mine.first,
+                                   mine.last - mine.first, output + mine.first * element);
   return {{"hashes", hashes}, {"check", to_json(check)}};
 }
 
-void Session::compare(const CallState& state, RunMode mode, std::uint64_t& position, json& told) const {
+void Session::compare(const CallState& state, RunMode mode, std::uint64_t& position,
+                      json& told) const {
   const std::uint64_t element = bytes_of(state.call.dtype);
   const Share share = share_of(options_.rank, options_.world, state.call.count);
   const std::uint64_t bytes = (share.last - share.first) * element;

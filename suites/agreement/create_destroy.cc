@@ -1,4 +1,5 @@
-// A communicator is made, used and destroyed in fresh workers, and nothing of it is left on the device.
+// A communicator is made, used and destroyed in fresh workers, and nothing of it is left on the
+// device.
 #include <algorithm>
 
 #include "suites/agreement/draw.h"
@@ -9,7 +10,8 @@ namespace {
 
 SkipCause once_a_path(const Cell& cell) {
   // Creation does not depend on dtype and op: one stratum of each path stands for all.
-  return cell.dtype == kDtypes.front() && cell.op == kOps.front() ? SkipCause::none : SkipCause::other_stratum;
+  return cell.dtype == kDtypes.front() && cell.op == kOps.front() ? SkipCause::none
+                                                                  : SkipCause::other_stratum;
 }
 
 Case draw_case(const Cell& cell, const Profile& profile) {
@@ -27,7 +29,8 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool) {
 const PropertyRegistration registration{{
     .suite = "agreement",
     .name = "create_destroy",
-    .law = "create, one call and destroy succeed in fresh workers and leave nothing open on the device",
+    .law = "create, one call and destroy succeed in fresh workers and leave nothing open on the "
+           "device",
     .not_applicable = once_a_path,
     .draw = draw_case,
     .check = check,

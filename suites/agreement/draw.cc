@@ -1,16 +1,17 @@
 #include "suites/agreement/draw.h"
 
+#include <rapidcheck.h>
+
 #include <algorithm>
 #include <bit>
-
-#include <rapidcheck.h>
 
 namespace tutti::draw {
 
 namespace {
 
 constexpr std::uint64_t kSmallBytes = 1u << 20;  // what is not rare stays below
-constexpr std::uint64_t kPrimes[] = {2, 3, 5, 7, 13, 31, 61, 127, 251, 509, 1021, 4093, 8191, 65521};
+constexpr std::uint64_t kPrimes[] = {2,   3,   5,   7,    13,   31,   61,
+                                     127, 251, 509, 1021, 4093, 8191, 65521};
 constexpr std::uint32_t kSkewsUs[] = {0, 50, 200, 1000, 5000};
 
 std::uint64_t near_power_of_two(std::uint64_t most) {
@@ -20,7 +21,8 @@ std::uint64_t near_power_of_two(std::uint64_t most) {
 }
 
 std::uint64_t log_uniform(std::uint64_t most) {
-  const std::uint64_t high = std::uint64_t{1} << between(0, static_cast<std::uint64_t>(std::bit_width(most)) - 1);
+  const std::uint64_t high = std::uint64_t{1}
+                             << between(0, static_cast<std::uint64_t>(std::bit_width(most)) - 1);
   return std::min(most, between(high, 2 * high - 1));
 }
 
@@ -28,7 +30,8 @@ std::uint64_t log_uniform(std::uint64_t most) {
 
 // Without RapidCheck's size: what a case may cost is decided by the profile.
 std::uint64_t between(std::uint64_t low, std::uint64_t high) {
-  return *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(low, high + 1)));
+  return *rc::gen::noShrink(
+      rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(low, high + 1)));
 }
 
 bool one_in(std::uint64_t n) { return between(1, n) == 1; }
@@ -36,18 +39,26 @@ bool one_in(std::uint64_t n) { return between(1, n) == 1; }
 std::uint64_t count(const Cell& cell, const Profile& profile, bool zero) {
   const std::uint64_t element = bytes_of(cell.dtype);
   const bool large = one_in(static_cast<std::uint64_t>(profile.large_one_in));
-  const std::uint64_t most = (large ? profile.bytes_max : std::min(kSmallBytes, profile.bytes_max)) / element;
+  const std::uint64_t most =
+      (large ? profile.bytes_max : std::min(kSmallBytes, profile.bytes_max)) / element;
   const auto world = static_cast<std::uint64_t>(cell.world);
   if (large) return one_in(2) ? most - between(0, world) : log_uniform(most);
   switch (between(zero ? 0 : 1, 9)) {
-    case 0: return 0;
-    case 1: return 1;
-    case 2: return kPrimes[between(0, std::size(kPrimes) - 1)];
-    case 3: return std::max<std::uint64_t>(1, world - 1 + between(0, 2));
-    case 4: return std::max<std::uint64_t>(1, world * between(1, 64) + between(0, 2) - 1);
+    case 0:
+      return 0;
+    case 1:
+      return 1;
+    case 2:
+      return kPrimes[between(0, std::size(kPrimes) - 1)];
+    case 3:
+      return std::max<std::uint64_t>(1, world - 1 + between(0, 2));
+    case 4:
+      return std::max<std::uint64_t>(1, world * between(1, 64) + between(0, 2) - 1);
     case 5:
-    case 6: return std::max<std::uint64_t>(1, near_power_of_two(most));
-    default: return std::max<std::uint64_t>(1, log_uniform(one_in(4) ? most : 4096));
+    case 6:
+      return std::max<std::uint64_t>(1, near_power_of_two(most));
+    default:
+      return std::max<std::uint64_t>(1, log_uniform(one_in(4) ? most : 4096));
   }
 }
 
@@ -59,7 +70,8 @@ Allreduce call(const Cell& cell, const Profile& profile, DataClass data, bool ze
   one.place = one_in(2) ? Place::in : Place::out;
   if (one_in(2)) one.send_offset = static_cast<std::uint32_t>(between(0, 16));
   one.recv_offset = one.send_offset;
-  if (one.place == Place::out && one_in(2)) one.recv_offset = static_cast<std::uint32_t>(between(0, 16));
+  if (one.place == Place::out && one_in(2))
+    one.recv_offset = static_cast<std::uint32_t>(between(0, 16));
   one.data = data;
   return one;
 }

@@ -1,5 +1,5 @@
-// What the properties of this suite draw: counts, offsets, programs, skews. Every value comes from RapidCheck; the functions
-// are called inside a generator only (Property::draw).
+// What the properties of this suite draw: counts, offsets, programs, skews. Every value comes from
+// RapidCheck; the functions are called inside a generator only (Property::draw).
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace tutti::draw {
 
-// Counts of elements: 0 (when `zero`), 1, primes, around the world size, around powers of two, anything in between, and now
-// and then up to the profile's largest call.
+// Counts of elements: 0 (when `zero`), 1, primes, around the world size, around powers of two,
+// anything in between, and now and then up to the profile's largest call.
 std::uint64_t count(const Cell& cell, const Profile& profile, bool zero);
 
 // One call of the cell's dtype and op.

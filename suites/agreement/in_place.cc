@@ -37,8 +37,9 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
   for (std::size_t call = 0; call < hashes_out.size() && call < hashes_in.size(); ++call) {
     if (hashes_out[call] == hashes_in[call]) continue;
     in.verdict = Verdict::wrong;
-    in.reason = fmt::format("call {}: equal bits in place and out of place are claimed, but hashes are {} and {}", call,
-                            hashes_in[call].dump(), hashes_out[call].dump());
+    in.reason = fmt::format(
+        "call {}: equal bits in place and out of place are claimed, but hashes are {} and {}", call,
+        hashes_in[call].dump(), hashes_out[call].dump());
     return in;
   }
   return in;
@@ -47,9 +48,13 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
 const PropertyRegistration registration{{
     .suite = "agreement",
     .name = "in_place",
-    .law = "in place gives what out of place gives: the same bits where claimed, within the bound elsewhere",
+    .law = "in place gives what out of place gives: the same bits where claimed, within the bound "
+           "elsewhere",
     .not_applicable = draw::always,
-    .draw = [](const Cell& cell, const Profile& profile) { return draw::case_with(cell, profile, DataClass::rounding); },
+    .draw =
+        [](const Cell& cell, const Profile& profile) {
+          return draw::case_with(cell, profile, DataClass::rounding);
+        },
     .check = check,
 }};
 

@@ -15,7 +15,10 @@ const PropertyRegistration registration{{
     .name = "ranks",
     .law = "all ranks get the same bits, order-sensitive inputs included",
     .not_applicable = where_claimed,
-    .draw = [](const Cell& cell, const Profile& profile) { return draw::case_with(cell, profile, DataClass::rounding); },
+    .draw =
+        [](const Cell& cell, const Profile& profile) {
+          return draw::case_with(cell, profile, DataClass::rounding);
+        },
     .check = nullptr,  // judging a case compares the hashes of all ranks where the claim is made
 }};
 

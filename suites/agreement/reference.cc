@@ -9,7 +9,8 @@ namespace {
 
 SkipCause where_there_is_one(const Cell& cell) {
   if (!cell.references.empty()) return SkipCause::none;
-  return cell.backend->claims.reference_priority > 0 ? SkipCause::is_the_reference : SkipCause::no_reference;
+  return cell.backend->claims.reference_priority > 0 ? SkipCause::is_the_reference
+                                                     : SkipCause::no_reference;
 }
 
 Case draw_case(const Cell& cell, const Profile& profile) {
@@ -34,8 +35,8 @@ bool is_exact(const Case& one_case) {
   return true;
 }
 
-// Each is judged against the exact result by itself; between them, bits must be equal where that result is exact, and the
-// largest distance is recorded elsewhere.
+// Each is judged against the exact result by itself; between them, bits must be equal where that
+// result is exact, and the largest distance is recorded elsewhere.
 Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh) {
   Outcome mine = runner.run(one_case, *cell.backend, *cell.node, {RunMode::publish, fresh, false});
   if (mine.verdict != Verdict::pass && mine.verdict != Verdict::fell_back) return mine;
@@ -44,13 +45,16 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
     theirs.backend = reference->name;
     theirs.path = "auto";
     theirs.plugin.clear();
-    const Outcome other = runner.run(theirs, *reference, *cell.node, {RunMode::compare, fresh, false});
-    if (other.verdict != Verdict::pass) continue;  // refused, or red by itself: its own cells say so
+    const Outcome other =
+        runner.run(theirs, *reference, *cell.node, {RunMode::compare, fresh, false});
+    if (other.verdict != Verdict::pass)
+      continue;  // refused, or red by itself: its own cells say so
     mine.reference = reference->name;
     mine.max_ulp = other.max_ulp;
     if (is_exact(one_case) && other.max_ulp > 0) {
       mine.verdict = Verdict::wrong;
-      mine.reason = fmt::format("differs from {} by {} ulp on exact inputs", reference->name, other.max_ulp);
+      mine.reason =
+          fmt::format("differs from {} by {} ulp on exact inputs", reference->name, other.max_ulp);
     }
     return mine;
   }
@@ -60,7 +64,8 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
 const PropertyRegistration registration{{
     .suite = "agreement",
     .name = "reference",
-    .law = "the reference backend gives the same: equal bits on exact inputs, a recorded distance elsewhere",
+    .law = "the reference backend gives the same: equal bits on exact inputs, a recorded distance "
+           "elsewhere",
     .not_applicable = where_there_is_one,
     .draw = draw_case,
     .check = check,

@@ -1,4 +1,5 @@
-// What the claims refuse is refused by all ranks, touches nothing, and leaves the communicator usable.
+// What the claims refuse is refused by all ranks, touches nothing, and leaves the communicator
+// usable.
 #include <algorithm>
 
 #include "suites/agreement/draw.h"
@@ -21,10 +22,12 @@ ClaimState state(const Cell& cell, Dtype dtype, Op op) {
 }
 
 SkipCause where_refused(const Cell& cell) {
-  return state(cell, cell.dtype, cell.op) == ClaimState::refuses ? SkipCause::none : SkipCause::not_claimed;
+  return state(cell, cell.dtype, cell.op) == ClaimState::refuses ? SkipCause::none
+                                                                 : SkipCause::not_claimed;
 }
 
-// A dtype and op that the backend claims, to show that the communicator still works; false when there is none.
+// A dtype and op that the backend claims, to show that the communicator still works; false when
+// there is none.
 bool claimed_call(const Cell& cell, Allreduce& call) {
   for (const Dtype dtype : kDtypes) {
     for (const Op op : kOps) {
