@@ -55,7 +55,7 @@ int replay(Job& job) {
   runner.close_all();
   fmt::print("{}\n{}: {}\n", to_line(one_case), name_of(outcome.verdict), outcome.reason);
   for (const std::string& text : outcome.evidence) fmt::print("{}\n", text);
-  if (const Expected* expected = expected_failure(cell, one_case, outcome.verdict)) {
+  if (const Expected* expected = expected_failure(cell, one_case, outcome)) {
     fmt::print("known failure: {} ({})\n", expected->reason, expected->link);
   }
   if (outcome.verdict == Verdict::skip) return 2;

@@ -31,6 +31,11 @@ struct CatalogError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The program that should host a backend is not on this machine.
+struct NotInstalledError : CatalogError {
+  using CatalogError::CatalogError;
+};
+
 // Every backend folder, by name. Throws CatalogError or ClaimsError when a folder is malformed.
 std::vector<BackendEntry> installed_backends(const Places& places);
 // The entry for a name, or for a path (it contains a slash or ends in .so): a plugin with its

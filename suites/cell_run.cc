@@ -51,14 +51,18 @@ bool names_match(const Expected& expected, const Cell& cell) {
 }
 
 // A known failure that every case of this cell should show: if none did, the list is not true any
-// more.
+// more. Entries that hold for some counts, alignments or places only, and flaky ones, can be green
+// by chance.
 const Expected* broken_expectation(const Cell& cell, const Case& one_case) {
   for (const Expected& expected : cell.backend->expected) {
-    const bool of_some_cases =
-        expected.when.within.contains("count") || expected.when.within.contains("bytes") ||
-        expected.when.within.contains("alignment") || expected.when.any_of.contains("place");
-    if (of_some_cases || !names_match(expected, cell)) continue;
-    if (expected_failure(cell, one_case, expected.verdict) == &expected) return &expected;
+    const Predicate& when = expected.when;
+    const bool by_chance = when.within.contains("count") || when.within.contains("bytes") ||
+                           when.within.contains("alignment") || when.any_of.contains("place") ||
+                           expected.verdict == Verdict::flaky;
+    if (by_chance) continue;
+    Outcome as_expected;
+    as_expected.verdict = expected.verdict;
+    if (expected_failure(cell, one_case, as_expected) == &expected) return &expected;
   }
   return nullptr;
 }
@@ -97,18 +101,19 @@ bool check_next(RunContext& context, const Cell& cell, const Case& one_case, Rec
   ++record.cases;
   merge(record, outcome);
   if (outcome.verdict == Verdict::skip) {
-    skip(record, outcome.skip_cause, outcome.reason);
-    if (outcome.skip_cause == SkipCause::not_installed)
-      context.not_installed[cell.backend->name] = outcome.reason;
+    // One case that could not be checked says nothing about the others.
+    if (record.verdict == Verdict::skip) skip(record, outcome.skip_cause, outcome.reason);
+    if (outcome.skip_cause != SkipCause::not_installed) return true;
+    context.not_installed[cell.backend->name] = outcome.reason;
     return false;
   }
   if (!outcome.is_red()) return true;
-  if (const Expected* expected = expected_failure(cell, one_case, outcome.verdict)) {
+  if (const Expected* expected = expected_failure(cell, one_case, outcome)) {
     if (record.verdict != Verdict::expected_fail) report(record, {one_case, outcome, ""}, expected);
     return true;  // there may be another failure behind the known one
   }
   const Failure failure = confirm_and_shrink(context, cell, one_case, outcome, before);
-  report(record, failure, expected_failure(cell, failure.smallest, failure.outcome.verdict));
+  report(record, failure, expected_failure(cell, failure.smallest, failure.outcome));
   return false;
 }
 
@@ -151,11 +156,15 @@ void check_cases(RunContext& context, const Cell& cell, Record& record) {
 
 }  // namespace
 
-const Expected* expected_failure(const Cell& cell, const Case& one_case, Verdict verdict) {
+const Expected* expected_failure(const Cell& cell, const Case& one_case, const Outcome& outcome) {
+  const std::vector<Allreduce> calls = calls_of(one_case);
   for (const Expected& expected : cell.backend->expected) {
-    if (expected.verdict != verdict || !names_match(expected, cell)) continue;
-    for (const Allreduce& call : calls_of(one_case)) {
-      if (expected.when.holds(situation_of(one_case, call, *cell.node))) return &expected;
+    const bool is_that = expected.verdict == outcome.verdict ||
+                         (expected.verdict == Verdict::flaky && outcome.is_red());
+    if (!is_that || !names_match(expected, cell)) continue;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (outcome.call >= 0 && outcome.call != static_cast<int>(i)) continue;
+      if (expected.when.holds(situation_of(one_case, calls[i], *cell.node))) return &expected;
     }
   }
   return nullptr;
@@ -173,7 +182,11 @@ Record check_cell(RunContext& context, const Cell& cell) {
   Record record = record_of(context, cell);
   const SkipCause cause = cell.property->not_applicable(cell);
   const auto absent = context.not_installed.find(cell.backend->name);
-  if (absent != context.not_installed.end()) {
+  const auto broken = context.broken.find(cell.backend->name);
+  if (broken != context.broken.end()) {
+    record.verdict = Verdict::crash;
+    record.reason = broken->second;
+  } else if (absent != context.not_installed.end()) {
     skip(record, SkipCause::not_installed, absent->second);
   } else if (context.no_gpu.contains(cell.backend->name)) {
     skip(record, SkipCause::no_gpu, "it takes CUDA memory only, and this node has none");

@@ -22,6 +22,7 @@ struct RunContext {
       std::chrono::steady_clock::time_point::max();  // --time
   std::ofstream* trace = nullptr;  // gets the line of every case drawn; null: none
   std::map<std::string, std::string> not_installed;  // backend -> why, once it is known
+  std::map<std::string, std::string> broken;         // backend -> why it cannot be hosted
   std::set<std::string> no_gpu;  // backends that take CUDA memory only, on a node without
 };
 
@@ -41,6 +42,6 @@ Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& fi
                            const Outcome& seen, const std::vector<Step>& before);
 
 // The known failure that an outcome of a case matches; null: none.
-const Expected* expected_failure(const Cell& cell, const Case& one_case, Verdict verdict);
+const Expected* expected_failure(const Cell& cell, const Case& one_case, const Outcome& outcome);
 
 }  // namespace tutti

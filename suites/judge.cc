@@ -8,19 +8,13 @@
 #include <map>
 #include <set>
 
+#include "suites/judge_parts.h"
+
 namespace tutti {
 
 using nlohmann::json;
 
 namespace {
-
-const char* status_name(int status) {
-  constexpr const char* kNames[] = {"ok",        "unsupported", "error",        "peer_failed",
-                                    "timed_out", "aborted",     "not_installed"};
-  return status >= 0 && status < 7 ? kNames[status] : "an unknown status";
-}
-
-std::string text_of(const json& body, const char* key) { return body.value(key, std::string()); }
 
 std::string evidence_of(std::size_t rank, const json& evidence) {
   std::string text = fmt::format("rank {}: during: {}", rank, text_of(evidence, "phase"));
@@ -35,13 +29,6 @@ void keep_evidence(const Replies& replies, Outcome& outcome) {
     if (!replies[rank].evidence.empty())
       outcome.evidence.push_back(evidence_of(rank, replies[rank].evidence));
   }
-}
-
-Outcome red(Verdict verdict, std::string reason) {
-  Outcome outcome;
-  outcome.verdict = verdict;
-  outcome.reason = std::move(reason);
-  return outcome;
 }
 
 // Deaths, exceptions and hangs of one phase; `missing` when there were none.
@@ -81,39 +68,6 @@ Outcome judge_survival(const Replies& replies, const char* phase) {
   return outcome;
 }
 
-// "ok on ranks 0 1, unsupported (reason) on rank 2" from one value a rank.
-std::string grouped(const std::vector<std::string>& by_rank) {
-  std::map<std::string, std::vector<std::size_t>> groups;
-  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) groups[by_rank[rank]].push_back(rank);
-  std::vector<std::string> parts;
-  for (const auto& [value, ranks] : groups)
-    parts.push_back(fmt::format("{} on rank {}", value, fmt::join(ranks, " ")));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::vector<std::string> by_rank(const Replies& replies,
-                                 const std::function<std::string(const json&)>& value) {
-  std::vector<std::string> values;
-  for (const Reply& reply : replies) values.push_back(value(reply.body));
-  return values;
-}
-
-bool all_equal(const std::vector<std::string>& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [&](const std::string& value) { return value == values.front(); });
-}
-
-// One answer, not ok, given alike by all ranks: graceful when no claim is broken.
-Outcome judge_declined(int status, const std::string& reason, ClaimState claimed,
-                       const char* where) {
-  const std::string text = fmt::format("{} said {}: {}", where, status_name(status), reason);
-  if (claimed == ClaimState::claimed) return red(Verdict::lost_path, "claimed, but " + text);
-  Outcome outcome;
-  outcome.verdict = Verdict::refused;
-  outcome.reason = text;
-  return outcome;
-}
-
 ClaimState first_claim(const Case& one_case, const BackendEntry& backend, const Node& node) {
   const auto calls = calls_of(one_case);
   if (calls.empty()) return ClaimState::unspecified;
@@ -122,6 +76,10 @@ ClaimState first_claim(const Case& one_case, const BackendEntry& backend, const 
 
 Outcome judge_create(const Case& one_case, const BackendEntry& backend, const Node& node,
                      const Replies& create) {
+  for (const Reply& reply : create) {
+    const std::string text = text_of(reply.body, "suite_error");
+    if (!text.empty()) return red(Verdict::missing, "the suite could not make a session: " + text);
+  }
   const auto statuses = by_rank(
       create, [](const json& body) { return std::string(status_name(body.value("status", -1))); });
   const std::string reason = text_of(create.front().body, "reason");
@@ -144,115 +102,6 @@ Outcome judge_create(const Case& one_case, const BackendEntry& backend, const No
   return outcome;
 }
 
-// One call that every rank says it carried out.
-Outcome judge_carried_out(std::size_t number, const Case& one_case, const Replies& run,
-                          const std::pair<ClaimState, std::string>& claim, const Claims& claims) {
-  Outcome outcome;
-  outcome.verdict = Verdict::pass;
-  const auto call_of = [number](const json& body) -> const json& { return body["calls"][number]; };
-  for (std::size_t rank = 0; rank < run.size(); ++rank) {
-    const json& check = call_of(run[rank].body)["check"];
-    outcome.max_error = std::max(outcome.max_error, check.value("max", 0.0));
-    outcome.bound_hides = outcome.bound_hides || check.value("hides", false);
-    outcome.max_ulp =
-        std::max(outcome.max_ulp, call_of(run[rank].body).value("ulp", std::int64_t{-1}));
-    if (!check.contains("wrong")) continue;
-    if (outcome.verdict == Verdict::pass) {
-      outcome.verdict = Verdict::wrong;
-      outcome.reason = fmt::format("call {}: {}", number, text_of(check, "why"));
-    }
-    outcome.evidence.push_back(text_of(check, "why"));
-  }
-  if (outcome.verdict == Verdict::wrong) return outcome;
-
-  const auto paths = by_rank(run, [&](const json& body) { return text_of(call_of(body), "path"); });
-  if (!all_equal(paths))
-    return red(Verdict::split, fmt::format("call {}: path {}", number, grouped(paths)));
-  if (claims.same_bits_on_all_ranks) {
-    const auto hashes =
-        by_rank(run, [&](const json& body) { return call_of(body)["hashes"].dump(); });
-    if (!all_equal(hashes)) {
-      return red(
-          Verdict::split,
-          fmt::format("call {}: same bits on all ranks are claimed, but the outputs differ: {}",
-                      number, grouped(hashes)));
-    }
-  }
-  if (claim.first == ClaimState::refuses) {
-    return red(Verdict::wrong,
-               fmt::format("call {}: carried out what its claims say it refuses", number));
-  }
-  std::string expected_path = claim.second;
-  if (expected_path.empty() && one_case.path != "auto") expected_path = one_case.path;
-  if (!expected_path.empty() && paths.front() != expected_path) {
-    outcome.verdict = claim.first == ClaimState::claimed ? Verdict::lost_path : Verdict::fell_back;
-    outcome.reason =
-        fmt::format("call {}: path {} instead of {}", number, paths.front(), expected_path);
-  }
-  return outcome;
-}
-
-Outcome judge_call(std::size_t number, const Case& one_case, const BackendEntry& backend,
-                   const Node& node, const Replies& run) {
-  const auto claim =
-      backend.claims.state_of(situation_of(one_case, calls_of(one_case)[number], node));
-  for (std::size_t rank = 0; rank < run.size(); ++rank) {
-    const std::string corrupt = text_of(run[rank].body["calls"][number], "corrupt");
-    if (!corrupt.empty())
-      return red(Verdict::corrupt, fmt::format("call {} on rank {}: {}", number, rank, corrupt));
-  }
-  const auto statuses = by_rank(run, [number](const json& body) {
-    const json& call = body["calls"][number];
-    const std::string reason = text_of(call, "reason");
-    return status_name(call.value("status", -1)) + (reason.empty() ? "" : " (" + reason + ")");
-  });
-  std::set<int> codes;
-  for (const Reply& reply : run) codes.insert(reply.body["calls"][number].value("status", -1));
-  if (codes.size() > 1)
-    return red(Verdict::split, fmt::format("call {}: {}", number, grouped(statuses)));
-  if (*codes.begin() == TUTTI_OK)
-    return judge_carried_out(number, one_case, run, claim, backend.claims);
-  return judge_declined(*codes.begin(), text_of(run.front().body["calls"][number], "reason"),
-                        claim.first, "run");
-}
-
-// Errors that came after the calls were enqueued.
-Outcome judge_errors(const Case& one_case, const BackendEntry& backend, const Node& node,
-                     const Replies& run) {
-  const auto errors = by_rank(run, [](const json& body) { return text_of(body, "error"); });
-  if (std::all_of(errors.begin(), errors.end(),
-                  [](const std::string& error) { return error.empty(); }))
-    return {};
-  const bool everywhere = std::none_of(errors.begin(), errors.end(),
-                                       [](const std::string& error) { return error.empty(); });
-  if (!everywhere) {
-    Outcome outcome =
-        red(Verdict::split, "after the calls only some ranks report an error: " + grouped(errors));
-    return outcome;
-  }
-  return judge_declined(TUTTI_ERROR, errors.front(), first_claim(one_case, backend, node),
-                        "after the calls, the backend");
-}
-
-Outcome judge_run(const Case& one_case, const BackendEntry& backend, const Node& node,
-                  const Replies& run) {
-  Outcome worst = judge_errors(one_case, backend, node, run);
-  if (worst.verdict != Verdict::missing) return worst;
-  std::size_t calls = calls_of(one_case).size();
-  for (const Reply& reply : run) calls = std::min(calls, reply.body["calls"].size());
-  for (std::size_t number = 0; number < calls; ++number) {
-    Outcome outcome = judge_call(number, one_case, backend, node, run);
-    const double error = std::max(worst.max_error, outcome.max_error);
-    const std::int64_t ulp = std::max(worst.max_ulp, outcome.max_ulp);
-    const bool hides = worst.bound_hides || outcome.bound_hides;
-    if (number == 0 || is_worse(outcome.verdict, worst.verdict)) worst = std::move(outcome);
-    worst.max_error = error;
-    worst.max_ulp = ulp;
-    worst.bound_hides = hides;
-  }
-  return worst;
-}
-
 Outcome judge_destroy(const Replies& destroy) {
   for (std::size_t rank = 0; rank < destroy.size(); ++rank) {
     const json& body = destroy[rank].body;
@@ -271,7 +120,7 @@ Outcome judge_destroy(const Replies& destroy) {
 // evidence.
 std::string unfired(const Case& one_case, const Observation& seen) {
   for (const Fault& fault : one_case.faults) {
-    const std::string mark = fmt::format("{}@{} ", fault.kind, fault.when);
+    const std::string mark = fmt::format("{}@{}#{} ", fault.kind, fault.when, fault.occurrence);
     for (const int rank : fault.ranks) {
       bool fired = false;
       for (const Replies* replies : {&seen.create, &seen.run, &seen.destroy}) {
@@ -306,6 +155,55 @@ Outcome judge_phases(const Case& one_case, const BackendEntry& backend, const No
 }
 
 }  // namespace
+
+const char* status_name(int status) {
+  constexpr const char* kNames[] = {"ok",        "unsupported", "error",        "peer_failed",
+                                    "timed_out", "aborted",     "not_installed"};
+  return status >= 0 && status < 7 ? kNames[status] : "an unknown status";
+}
+
+std::string text_of(const json& body, const char* key) { return body.value(key, std::string()); }
+
+Outcome red(Verdict verdict, std::string reason) {
+  Outcome outcome;
+  outcome.verdict = verdict;
+  outcome.reason = std::move(reason);
+  return outcome;
+}
+
+std::vector<std::string> by_rank(const Replies& replies,
+                                 const std::function<std::string(const json&)>& value) {
+  std::vector<std::string> values;
+  for (const Reply& reply : replies) values.push_back(value(reply.body));
+  return values;
+}
+
+bool all_equal(const std::vector<std::string>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [&](const std::string& value) { return value == values.front(); });
+}
+
+std::string grouped(const std::vector<std::string>& by_rank) {
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) groups[by_rank[rank]].push_back(rank);
+  std::vector<std::string> parts;
+  for (const auto& [value, ranks] : groups)
+    parts.push_back(fmt::format("{} on rank {}", value, fmt::join(ranks, " ")));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Outcome judge_declined(int status, const std::string& reason, ClaimState claimed,
+                       const char* where) {
+  const std::string text = fmt::format("{} said {}: {}", where, status_name(status),
+                                       reason.empty() ? "no reason" : reason);
+  if (status == TUTTI_TIMED_OUT) return red(Verdict::hang, text);
+  if (claimed == ClaimState::claimed) return red(Verdict::lost_path, "claimed, but " + text);
+  if (status != TUTTI_UNSUPPORTED || reason.empty()) return red(Verdict::lost_path, text);
+  Outcome outcome;
+  outcome.verdict = Verdict::refused;
+  outcome.reason = text;
+  return outcome;
+}
 
 bool is_worse(Verdict left, Verdict right) {
   // From the mildest to the worst.

@@ -160,8 +160,50 @@ TEST(Judge, AFaultThatDidNotFireIsUnfired) {
   faulted.faults = {{"worker_late", "run", {1}, 1}};
   Observation seen = ran(right(), right());
   EXPECT_EQ(judge(faulted, kClaimed, node_of_two(), seen).verdict, Verdict::unfired);
-  seen.run[1].body["fired"] = "worker_late@run ";
+  seen.run[1].body["fired"] = "worker_late@run#1 ";
   EXPECT_EQ(judge(faulted, kClaimed, node_of_two(), seen).verdict, Verdict::pass);
+}
+
+TEST(Judge, OnlyUnsupportedWithAReasonIsGraceful) {
+  EXPECT_EQ(
+      verdict(ran(declined(TUTTI_ERROR, "broke"), declined(TUTTI_ERROR, "broke")), kUnspecified),
+      Verdict::lost_path);
+  EXPECT_EQ(
+      verdict(ran(declined(TUTTI_TIMED_OUT, "late"), declined(TUTTI_TIMED_OUT, "late")), kRefusing),
+      Verdict::hang);
+  EXPECT_EQ(
+      verdict(ran(declined(TUTTI_UNSUPPORTED, ""), declined(TUTTI_UNSUPPORTED, "")), kRefusing),
+      Verdict::lost_path);
+}
+
+TEST(Judge, ACallThatWasNotReportedIsMissing) {
+  Observation seen = ran(right(), right());
+  seen.run[1].body["calls"] = json::array();
+  EXPECT_EQ(verdict(seen, kUnspecified), Verdict::missing);
+  seen.run[1].body = json::object();
+  EXPECT_EQ(verdict(seen, kUnspecified), Verdict::missing);
+}
+
+TEST(Judge, CorruptionIsSeenBehindAnError) {
+  Observation seen = ran(right(), right());
+  seen.run[0].body["error"] = seen.run[1].body["error"] = "peer failed";
+  EXPECT_EQ(verdict(seen, kUnspecified), Verdict::lost_path);
+  seen.run[1].body["calls"][0]["corrupt"] = "guard";
+  EXPECT_EQ(verdict(seen, kUnspecified), Verdict::corrupt);
+}
+
+TEST(Judge, RunMustDoWhatPlanSaid) {
+  json planned = right();
+  planned["planned"] = {{"answer", TUTTI_PLAN_PATH}, {"text", "ring"}};
+  EXPECT_EQ(verdict(ran(planned, planned), kClaimed), Verdict::pass);
+  planned["planned"]["text"] = "bcube";
+  EXPECT_EQ(verdict(ran(planned, planned), kUnspecified), Verdict::fell_back);
+  planned["planned"] = {{"answer", TUTTI_PLAN_REFUSED}, {"text", "no"}};
+  EXPECT_EQ(verdict(ran(planned, planned), kUnspecified), Verdict::wrong);
+  EXPECT_EQ(verdict(ran(planned, right()), kUnspecified), Verdict::split);
+  json broken = declined(TUTTI_UNSUPPORTED, "changed my mind");
+  broken["planned"] = {{"answer", TUTTI_PLAN_PATH}, {"text", "ring"}};
+  EXPECT_EQ(verdict(ran(broken, broken), kUnspecified), Verdict::lost_path);
 }
 
 TEST(Judge, NothingAtAllIsMissingAndRed) {

@@ -14,6 +14,7 @@ struct Outcome {
   Verdict verdict = Verdict::missing;
   SkipCause skip_cause = SkipCause::none;
   std::string reason;
+  int call = -1;                      // the one that turned it red; -1: none in particular
   std::vector<std::string> evidence;  // one text a rank that has any
   double max_error = 0;               // largest error as a fraction of its bound
   bool bound_hides = false;           // a bound was so wide that a missing contribution could pass

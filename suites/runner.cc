@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fixtures/world/command.h"
 #include "fixtures/world/session_options.h"
 #include "suites/judge.h"
 
@@ -52,9 +53,13 @@ milliseconds Runner::limit(const Case& one_case) const {
 const BackendIdentity& Runner::identity(const BackendEntry& backend) {
   const std::string key = backend.plugin + " " + backend.name;
   if (const auto found = identities_.find(key); found != identities_.end()) return found->second;
+  const WorkerCommand command = worker_command(backend, places_, false);
+  if (find_program(command.arguments.front()).empty()) {
+    throw NotInstalledError(fmt::format("no program {} on PATH to host it; {}",
+                                        command.arguments.front(), backend.claims.install_hint));
+  }
   std::uint32_t id = 0;
-  const Replies hello =
-      director_.start(1, worker_command(backend, places_, false), kStartTimeout, id);
+  const Replies hello = director_.start(1, command, kStartTimeout, id);
   director_.kill(id);
   if (!all_answered(hello)) {
     const json& evidence = hello.front().evidence;
@@ -156,12 +161,27 @@ Outcome Runner::run(const Case& one_case, const BackendEntry& backend, const Nod
   const Observation seen = carry_out(one_case, backend, node, want);
   Outcome outcome = judge(one_case, backend, node, seen);
   last_hashes_.clear();
-  if (all_answered(seen.run) && !seen.run.empty() && seen.run.front().body.contains("calls")) {
-    for (const json& call : seen.run.front().body["calls"])
-      last_hashes_.push_back(call.value("hashes", json()));
+  if (!outcome.is_red() && all_answered(seen.run)) {
+    for (const Reply& reply : seen.run) {
+      json hashes = json::array();
+      for (const json& call : reply.body["calls"]) hashes.push_back(call.value("hashes", json()));
+      last_hashes_.push_back(std::move(hashes));
+    }
   }
+  const auto live = live_.find(key_of(one_case));
+  if (outcome.is_red() && live != live_.end()) keep_last_words(live->second.id, outcome);
   if (outcome.is_red() || !one_case.faults.empty()) close(key_of(one_case));
   return outcome;
+}
+
+// What the backend logged, for a red case that left its workers alive.
+void Runner::keep_last_words(std::uint32_t id, Outcome& outcome) {
+  const Replies replies = director_.evidence(id, false);
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    const std::string words = replies[rank].evidence.value("last_words", std::string());
+    if (!words.empty())
+      outcome.evidence.push_back(fmt::format("rank {}: last words: {}", rank, words));
+  }
 }
 
 }  // namespace tutti

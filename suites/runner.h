@@ -45,7 +45,7 @@ class Runner {
   Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node) {
     return run(one_case, backend, node, Want{});
   }
-  // Hashes of all shares of all calls of the last case that ran, as rank 0 told them.
+  // Hashes of all shares of all calls of the last case that was not red, an entry a rank.
   const std::vector<nlohmann::json>& last_hashes() const { return last_hashes_; }
   // The steps that the workers of this case's world had carried out before it, newest last.
   std::vector<Step> steps_before(const Case& one_case) const;
@@ -66,6 +66,7 @@ class Runner {
   static std::string key_of(const Case& one_case);
   bool open(const Case& one_case, const BackendEntry& backend, const Node& node, Observation& seen);
   void close(const std::string& key);
+  void keep_last_words(std::uint32_t id, Outcome& outcome);
   std::chrono::milliseconds limit(const Case& one_case) const;
   Observation carry_out(const Case& one_case, const BackendEntry& backend, const Node& node,
                         const Want& want);

@@ -54,12 +54,15 @@ std::vector<std::string> paths_of(RunContext& context, const BackendEntry& backe
     const BackendIdentity& identity = context.runner.identity(backend);
     memory = identity.memory;
     return identity.paths;
-  } catch (const CatalogError& error) {
+  } catch (const NotInstalledError& error) {
     if (backend.is_named) throw;
     context.not_installed[backend.name] = error.what();
-    memory = TUTTI_MEMORY_HOST;
-    return {"auto"};
+  } catch (const CatalogError& error) {
+    if (backend.is_named) throw;
+    context.broken[backend.name] = error.what();
   }
+  memory = TUTTI_MEMORY_HOST;
+  return {"auto"};
 }
 
 std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
@@ -91,6 +94,20 @@ std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
   return tests;
 }
 
+Record missing_record(const Cell& cell, const std::string& why) {
+  Record record;
+  record.backend = cell.backend->name;
+  record.node = cell.node->name;
+  record.world = cell.world;
+  record.suite = cell.property->suite;
+  record.property = cell.property->full_name();
+  record.path = cell.path;
+  record.dtype = cell.dtype;
+  record.op = cell.op;
+  record.reason = why;
+  return record;
+}
+
 class CellsTest : public testing::Test {
  public:
   CellsTest(const PlannedTest& test, Running& running) : test_(test), running_(running) {}
@@ -113,9 +130,22 @@ class CellsTest : public testing::Test {
   }
 
  private:
+  // A mistake of the suite's own is a record, too: the cell came to nothing, and says why.
+  Record checked(const Cell& cell) {
+    try {
+      return check_cell(running_.context, cell);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const SuiteError&) {
+      throw;
+    } catch (const std::exception& error) {
+      return missing_record(cell, error.what());
+    }
+  }
+
   void check(const Cell& cell) {
     throw_if_interrupted();
-    const Record record = check_cell(running_.context, cell);
+    const Record record = checked(cell);
     running_.records.push_back(record);
     if (running_.progress.on_record) running_.progress.on_record(record);
     if (colour_of(record.verdict) == Colour::red)
@@ -150,16 +180,7 @@ void add_missing(const std::vector<PlannedTest>& tests, std::vector<Record>& rec
       const auto found = by_name.find(std::string(suite.name()) + "." + info.name());
       if (!info.should_run() || found == by_name.end()) continue;
       for (const Cell& cell : found->second->cells) {
-        Record record;
-        record.backend = cell.backend->name;
-        record.node = cell.node->name;
-        record.world = cell.world;
-        record.suite = cell.property->suite;
-        record.property = cell.property->full_name();
-        record.path = cell.path;
-        record.dtype = cell.dtype;
-        record.op = cell.op;
-        record.reason = "planned, but it came to no result";
+        const Record record = missing_record(cell, "planned, but it came to no result");
         if (there.insert(key_of(record)).second) records.push_back(record);
       }
     }

@@ -34,12 +34,12 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
     in.reason = "in place is refused where out of place is not: " + in.reason;
     return in;
   }
-  for (std::size_t call = 0; call < hashes_out.size() && call < hashes_in.size(); ++call) {
-    if (hashes_out[call] == hashes_in[call]) continue;
+  for (std::size_t rank = 0; rank < hashes_out.size() && rank < hashes_in.size(); ++rank) {
+    if (hashes_out[rank] == hashes_in[rank]) continue;
     in.verdict = Verdict::wrong;
     in.reason = fmt::format(
-        "call {}: equal bits in place and out of place are claimed, but hashes are {} and {}", call,
-        hashes_in[call].dump(), hashes_out[call].dump());
+        "rank {}: equal bits in place and out of place are claimed, but hashes are {} and {}", rank,
+        hashes_in[rank].dump(), hashes_out[rank].dump());
     return in;
   }
   return in;

@@ -40,6 +40,7 @@ bool is_exact(const Case& one_case) {
 Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh) {
   Outcome mine = runner.run(one_case, *cell.backend, *cell.node, {RunMode::publish, fresh, false});
   if (mine.verdict != Verdict::pass && mine.verdict != Verdict::fell_back) return mine;
+  std::string passed_over;
   for (const BackendEntry* reference : cell.references) {
     Case theirs = one_case;
     theirs.backend = reference->name;
@@ -47,10 +48,14 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
     theirs.plugin.clear();
     const Outcome other =
         runner.run(theirs, *reference, *cell.node, {RunMode::compare, fresh, false});
-    if (other.verdict != Verdict::pass)
-      continue;  // refused, or red by itself: its own cells say so
+    if (other.verdict != Verdict::pass) {
+      passed_over += fmt::format("{}{}: {}: {}", passed_over.empty() ? "" : "; ", reference->name,
+                                 name_of(other.verdict), other.reason);
+      continue;
+    }
     mine.reference = reference->name;
     mine.max_ulp = other.max_ulp;
+    if (!passed_over.empty()) mine.reason = "passed over as references: " + passed_over;
     if (is_exact(one_case) && other.max_ulp > 0) {
       mine.verdict = Verdict::wrong;
       mine.reason =
@@ -58,7 +63,8 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
     }
     return mine;
   }
-  return skipped(SkipCause::no_reference, "no reference backend runs this case");
+  return skipped(SkipCause::no_reference,
+                 "no reference backend is green on this case: " + passed_over);
 }
 
 const PropertyRegistration registration{{
