@@ -139,7 +139,8 @@ void check_cases(RunContext& context, const Cell& cell, Record& record) {
   Draw draw{rc::Random(context.seed ^ hash_bytes(name.data(), name.size())),
             rc::gen::exec([&cell, &context] { return cell.property->draw(cell, context.profile); }),
             {}};
-  const int cases = context.profile.cases;
+  const int most = cell.property->cases_most;
+  const int cases = most > 0 ? std::min(most, context.profile.cases) : context.profile.cases;
   if (!check_range(context, cell, draw, 0, cases, record) ||
       colour_of(record.verdict) != Colour::green)
     return;

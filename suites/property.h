@@ -48,6 +48,10 @@ struct Property {
   // Carries one case out and judges it; null: run it once and judge it.
   Outcome (*check)(Runner& runner, const Case& one_case, const Cell& cell, bool fresh);
 
+  // Cases of one cell at most, whatever the profile says; 0: as many as it says. For what needs
+  // fresh workers each time.
+  int cases_most = 0;
+
   std::string full_name() const { return suite + "." + name; }
 };
 

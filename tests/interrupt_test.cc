@@ -16,8 +16,8 @@ namespace {
 class Background {
  public:
   Background(const std::string& out, const std::string& mark) : mark_("TUTTI_TEST_MARK=" + mark) {
-    std::vector<std::string> words{program(),  "run",     "-np",    "4",     "--backend",
-                                   "one_shot", "--cases", "100000", "--out", out};
+    std::vector<std::string> words{program(),  "run",     "-np", "4",     "--backend",
+                                   "one_shot", "--cases", "300", "--out", out};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);

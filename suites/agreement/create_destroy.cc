@@ -34,6 +34,7 @@ const PropertyRegistration registration{{
     .not_applicable = once_a_path,
     .draw = draw_case,
     .check = check,
+    .cases_most = 2,
 }};
 
 }  // namespace
