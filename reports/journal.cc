@@ -65,6 +65,13 @@ void Journal::append(const Record& record) {
   if (fdatasync(file_) != 0 && errno != EINVAL) fail(path_, "cannot be synced", errno);
 }
 
+void require_new_folder(const std::string& folder) {
+  if (!std::filesystem::exists(journal_path(folder))) return;
+  throw std::runtime_error(
+      fmt::format("{} exists: an earlier run wrote it; name a folder that has none, or remove it",
+                  journal_path(folder)));
+}
+
 std::vector<Record> read_journal(const std::string& folder) {
   const std::string path = journal_path(folder);
   std::vector<Record> records;

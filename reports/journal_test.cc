@@ -46,6 +46,14 @@ TEST(JournalFile, GoesOnAfterHalfALine) {
   EXPECT_EQ(records[1].verdict, Verdict::wrong);
 }
 
+TEST(JournalFile, OfAnEarlierRunIsNotMixedWithANewOne) {
+  const TemporaryFolder folder;
+  EXPECT_NO_THROW(require_new_folder(folder.path() + "/new"));
+  EXPECT_NO_THROW(require_new_folder(folder.path()));
+  Journal(folder.path()).append(sample_record());
+  EXPECT_THROW(require_new_folder(folder.path()), std::runtime_error);
+}
+
 TEST(JournalFile, NamesTheLineThatIsNoRecord) {
   const TemporaryFolder folder;
   Journal(folder.path()).append(sample_record());

@@ -35,6 +35,9 @@ std::vector<Record> read_journal(const std::string& folder);
 // one is never reused (a number is appended). Characters outside [A-Za-z0-9._-] become "-".
 std::string default_folder(const std::string& base, const std::string& machine,
                            const std::string& driver);
+// Throws std::runtime_error when `folder` has the records of an earlier run: a journal of two runs
+// would be one of neither.
+void require_new_folder(const std::string& folder);
 // Points the link `latest` beside `folder` to it, in one step.
 void point_latest(const std::string& folder);
 

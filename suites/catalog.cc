@@ -88,9 +88,35 @@ BackendEntry find_backend(const Places& places, const std::string& name_or_path)
                   name_or_path, nearest(name_or_path, names)));
 }
 
+std::vector<BackendEntry> choose_backends(const Places& places,
+                                          const std::vector<std::string>& names) {
+  if (names.empty()) return installed_backends(places);
+  std::vector<BackendEntry> chosen;
+  for (const std::string& name : names) {
+    BackendEntry entry = find_backend(places, name);
+    for (const BackendEntry& other : chosen) {
+      if (other.name != entry.name) continue;
+      throw CatalogError(fmt::format(
+          "two backends are called {} ({} and {}): name one of them, or rename a plugin",
+          entry.name, other.plugin.empty() ? other.folder : other.plugin,
+          entry.plugin.empty() ? entry.folder : entry.plugin));
+    }
+    chosen.push_back(std::move(entry));
+  }
+  return chosen;
+}
+
+std::map<std::string, std::string> worker_environment(
+    const Places& places, const std::map<std::string, std::string>& own) {
+  std::map<std::string, std::string> all = own;
+  for (const BackendEntry& entry : installed_backends(places))
+    all.insert(entry.claims.environment.begin(), entry.claims.environment.end());
+  return all;
+}
+
 WorkerCommand worker_command(const BackendEntry& backend, const Places& places, bool in_rank) {
   WorkerCommand command;
-  command.environment = backend.claims.environment;
+  command.environment = worker_environment(places, backend.claims.environment);
   command.environment["TUTTI_WORKER_LIBRARY"] = places.lib + "/libtutti_worker.so";
   command.plugin = backend.plugin;
   command.in_rank = in_rank;

@@ -2,6 +2,7 @@
 // line.
 #pragma once
 
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -42,6 +43,16 @@ std::vector<BackendEntry> installed_backends(const Places& places);
 // claims beside it in <plugin>.toml or claims.toml, or a folder as installed backends have. Throws
 // CatalogError with the nearest names.
 BackendEntry find_backend(const Places& places, const std::string& name_or_path);
+
+// The backends of a run: those named, or all that are installed. Throws CatalogError when two have
+// the same name: their records could not be told apart.
+std::vector<BackendEntry> choose_backends(const Places& places,
+                                          const std::vector<std::string>& names);
+
+// What keeps workers safe: the variables that any installed backend declares, since a backend may
+// use the library of another one, and those of `own`, which win.
+std::map<std::string, std::string> worker_environment(
+    const Places& places, const std::map<std::string, std::string>& own = {});
 
 // How its workers are started.
 WorkerCommand worker_command(const BackendEntry& backend, const Places& places, bool in_rank);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -35,6 +36,7 @@ std::vector<const BackendEntry*> references_for(RunContext& context,
   std::vector<const BackendEntry*> found;
   for (const BackendEntry& other : candidates) {
     if (other.name == backend.name || other.claims.reference_priority == 0) continue;
+    if (context.runner.options().in_rank && !other.claims.launch.empty()) continue;
     try {
       if (context.runner.identity(other).memory & kind) found.push_back(&other);
     } catch (const CatalogError&) {
@@ -156,6 +158,24 @@ class CellsTest : public testing::Test {
   Running& running_;
 };
 
+// GTEST_* variables of another program's tests must not thin out, repeat or reorder this run. Flags
+// have taken theirs before main; sharding is read when tests start.
+void ignore_googletest_environment() {
+  for (const char* variable : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_SHARD_STATUS_FILE",
+                               "TEST_PREMATURE_EXIT_FILE"})
+    ::unsetenv(variable);
+  testing::GTEST_FLAG(also_run_disabled_tests) = false;
+  testing::GTEST_FLAG(break_on_failure) = false;
+  testing::GTEST_FLAG(catch_exceptions) = true;
+  testing::GTEST_FLAG(fail_fast) = false;
+  testing::GTEST_FLAG(list_tests) = false;
+  testing::GTEST_FLAG(output) = "";
+  testing::GTEST_FLAG(repeat) = 1;
+  testing::GTEST_FLAG(shuffle) = false;
+  testing::GTEST_FLAG(stream_result_to) = "";
+  testing::GTEST_FLAG(throw_on_failure) = false;
+}
+
 void silence_googletest() {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   delete listeners.Release(listeners.default_result_printer());
@@ -202,6 +222,7 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
   int argument_count = 1;
   char name[] = "tutti";
   char* arguments[] = {name, nullptr};
+  ignore_googletest_environment();
   testing::InitGoogleTest(&argument_count, arguments);
   testing::GTEST_FLAG(filter) = plan.filter;
   silence_googletest();

@@ -27,6 +27,10 @@ from tutti_backend import (  # noqa: E402
     serve,
 )
 
+# The process group is of one host. Here and not in the claims, because it is no matter of safety:
+# what claims declare, other backends get as well.
+os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+
 try:
     import torch
     import torch.distributed as dist

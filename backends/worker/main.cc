@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <string>
 
@@ -25,8 +26,13 @@ int usage() {
 
 int main(int count, char** arguments) {
   if (count == 2 && std::strcmp(arguments[1], "--facts") == 0) {
-    std::puts(tutti_real_node(folder_of_this_program().c_str()));
-    return 0;
+    try {
+      std::puts(tutti_real_node(folder_of_this_program().c_str()));
+      return 0;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      return 1;
+    }
   }
   const bool check = count == 3 && std::strcmp(arguments[1], "--check") == 0;
   if (count != 2 && !check) return usage();
