@@ -96,8 +96,7 @@ TUTTI_ENUM_TAKES_4_BYTES(tutti_answer);
 #define TUTTI_MEMORY_HOST 1u
 #define TUTTI_MEMORY_CUDA 2u
 
-/* ---- Facts: what a rank is told about the machine
- * --------------------------------------------------------------- */
+/* ---- Facts: what a rank is told about the machine ---- */
 
 /* One rank's device and links. Arrays have `world` entries, indexed by peer rank; entry [own rank]
  * is 1. */
@@ -120,8 +119,7 @@ typedef struct tutti_facts {
   const char *driver;            /* driver version, "" when there is none */
 } tutti_facts;
 
-/* ---- Device services
- * -------------------------------------------------------------------------------------------- */
+/* ---- Device services ---- */
 
 /* Enough to name memory of one process in another; opaque, may be sent through `exchange`. */
 typedef struct tutti_memory_handle {
@@ -179,9 +177,7 @@ typedef struct tutti_device {
                             int code); /* CUDA's name, such as "cudaErrorMemoryAllocation" */
 } tutti_device;
 
-/* ---- World
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- World ---- */
 
 typedef struct tutti_world {
   uint32_t size; /* sizeof(tutti_world) */
@@ -202,9 +198,7 @@ typedef struct tutti_world {
   void *self; /* first argument of `exchange` and `log` */
 } tutti_world;
 
-/* ---- Request
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- Request ---- */
 
 /* One collective call. `send` == `recv` means in place; otherwise they do not overlap. Both hold
  * `count` elements and are aligned to the element size only. `count` may be 0, and then the
@@ -228,9 +222,7 @@ typedef struct tutti_plan {
   char text[240]; /* the path's name, or the reason of the refusal; always terminated */
 } tutti_plan;
 
-/* ---- The table
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- The table ---- */
 
 typedef struct tutti_backend {
   uint32_t size;        /* sizeof(tutti_backend) */
@@ -283,9 +275,9 @@ typedef struct tutti_backend {
    * `register_buffer` once for each, collectively and in the same order on all ranks, before the
    * first `run` on it. The memory is of the kind of world.device.
    *
-   * `allocate` and `free_buffer` are local: no waiting for peers, no `exchange`. Buffers are freed
-   * in the same order on all ranks, when the stream is idle or was aborted, before `destroy`; one
-   * whose registration failed, too. */
+   * `allocate` is local. `free_buffer` is called in the same order on all ranks, when the stream is
+   * idle or was aborted, before `destroy`; also for a buffer whose registration failed. It may wait
+   * for peers as the library does, but not `exchange`. */
   tutti_status (*allocate)(void *communicator, size_t bytes, void **memory);
   tutti_status (*free_buffer)(void *communicator, void *memory);
   tutti_status (*register_buffer)(void *communicator, void *memory, size_t bytes);

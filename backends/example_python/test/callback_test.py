@@ -1,4 +1,4 @@
-"""callback_test.py FOLDER: what a callback of FOLDER/tutti_backend.py raises never passes for OK."""
+"""callback_test.py FOLDER: what a callback raises never passes for OK."""
 
 import subprocess
 import sys
