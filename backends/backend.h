@@ -9,13 +9,18 @@
  * interpreter, say) fills the same table and calls tutti_worker_serve() (backends/worker/worker.h).
  *
  * Threads: all functions of a table are called from one thread, except `abort`, which may be called
- * from another thread while `run` is executing or a stream is being waited for. No function may end
- * the process or leave by a C++ exception (the worker survives both and reports a crash). Every
- * wait must be bounded.
+ * from another thread while `run` is executing or a stream is being waited for. `exchange` may only
+ * be called from that one thread, inside the functions that may use it; `log` from any thread. No
+ * function may end the process or leave by a C++ exception (the worker survives the latter, and
+ * both are reported as a crash). Every wait must be bounded by world.deadline_ms.
+ *
+ * Sizes: the first member of a structure is its size in bytes, set by whoever makes the structure:
+ * by the backend in tutti_backend, by tutti in all others, tutti_plan included. Enumerations take 4
+ * bytes, which is checked below. They are not used as bit sets.
  *
  * Strings that a backend returns stay valid until the next call on the same communicator. Strings
  * and arrays that tutti passes in stay valid until `destroy` returns, a tutti_request only during
- * the call.
+ * the call: work that `run` enqueues needs a copy of it.
  */
 #ifndef TUTTI_BACKEND_H
 #define TUTTI_BACKEND_H
@@ -68,12 +73,30 @@ typedef enum tutti_op {
 
 typedef enum tutti_collective { TUTTI_ALLREDUCE = 0 } tutti_collective;
 
+typedef enum tutti_answer {
+  TUTTI_PLAN_PATH = 0,
+  TUTTI_PLAN_REFUSED = 1,
+  TUTTI_PLAN_UNKNOWN = 2
+} tutti_answer;
+
+/* A compiler option such as -fshort-enums would make another layout of it. */
+#ifdef __cplusplus
+#define TUTTI_ENUM_TAKES_4_BYTES(type) static_assert(sizeof(type) == 4, #type)
+#else
+#define TUTTI_ENUM_TAKES_4_BYTES(type) _Static_assert(sizeof(type) == 4, #type)
+#endif
+TUTTI_ENUM_TAKES_4_BYTES(tutti_status);
+TUTTI_ENUM_TAKES_4_BYTES(tutti_dtype);
+TUTTI_ENUM_TAKES_4_BYTES(tutti_op);
+TUTTI_ENUM_TAKES_4_BYTES(tutti_collective);
+TUTTI_ENUM_TAKES_4_BYTES(tutti_answer);
+#undef TUTTI_ENUM_TAKES_4_BYTES
+
 /* Kinds of memory and of device, usable as a bit set. */
 #define TUTTI_MEMORY_HOST 1u
 #define TUTTI_MEMORY_CUDA 2u
 
-/* ---- Facts: what a rank is told about the machine
- * --------------------------------------------------------------- */
+/* ---- Facts: what a rank is told about the machine ---- */
 
 /* One rank's device and links. Arrays have `world` entries, indexed by peer rank; entry [own rank]
  * is 1. */
@@ -96,8 +119,7 @@ typedef struct tutti_facts {
   const char *driver;            /* driver version, "" when there is none */
 } tutti_facts;
 
-/* ---- Device services
- * -------------------------------------------------------------------------------------------- */
+/* ---- Device services ---- */
 
 /* Enough to name memory of one process in another; opaque, may be sent through `exchange`. */
 typedef struct tutti_memory_handle {
@@ -108,7 +130,13 @@ typedef struct tutti_memory_handle {
  * CUDA's numbers, also on the simulated device: 2 memory allocation, 1 invalid value, 201 invalid
  * context, 217 peer access unsupported, ... `stream` is what tutti_request.stream holds; operations
  * with a stream are ordered on it and return before they are done; those without are done when they
- * return. On kind CUDA a stream is a cudaStream_t and memory is what cudaMalloc returns. */
+ * return. On kind CUDA a stream is a cudaStream_t and memory is what cudaMalloc returns. On kind
+ * HOST memory is plain memory, and a stream is a thread that works off what was enqueued.
+ *
+ * A backend of HOST memory on a CUDA device is staged: send and recv are page-locked host memory,
+ * and tutti copies to and from the device on request.stream before and after the call. So the input
+ * is there only once the stream gets to what `run` enqueued, and the result is taken when that has
+ * returned. All that changes is that the thread of `enqueue` is CUDA's (cudaLaunchHostFunc). */
 typedef struct tutti_device {
   uint32_t size; /* sizeof(tutti_device) */
   uint32_t kind; /* TUTTI_MEMORY_HOST or TUTTI_MEMORY_CUDA */
@@ -126,8 +154,9 @@ typedef struct tutti_device {
               void *stream); /* any mixture of host and device memory */
   int (*fill)(void *self, void *memory, int byte, size_t bytes, void *stream);
   int (*enqueue)(void *self, void *stream, void (*work)(void *),
-                 void *argument); /* runs `work` on the stream's thread; it may block, must not use
-                                     the device */
+                 void *argument); /* runs `work` on the stream's thread, after what was enqueued
+                                     before; it may block (for a limited time) and use memory that
+                                     the CPU can reach, but none of these functions */
 
   int (*stream_create)(void *self, void **stream);
   int (*stream_destroy)(void *self, void *stream);
@@ -148,9 +177,7 @@ typedef struct tutti_device {
                             int code); /* CUDA's name, such as "cudaErrorMemoryAllocation" */
 } tutti_device;
 
-/* ---- World
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- World ---- */
 
 typedef struct tutti_world {
   uint32_t size; /* sizeof(tutti_world) */
@@ -171,9 +198,7 @@ typedef struct tutti_world {
   void *self; /* first argument of `exchange` and `log` */
 } tutti_world;
 
-/* ---- Request
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- Request ---- */
 
 /* One collective call. `send` == `recv` means in place; otherwise they do not overlap. Both hold
  * `count` elements and are aligned to the element size only. `count` may be 0, and then the
@@ -191,36 +216,29 @@ typedef struct tutti_request {
   const void *extension; /* fused forms, NULL today */
 } tutti_request;
 
-typedef enum tutti_answer {
-  TUTTI_PLAN_PATH = 0,
-  TUTTI_PLAN_REFUSED = 1,
-  TUTTI_PLAN_UNKNOWN = 2
-} tutti_answer;
-
 typedef struct tutti_plan {
-  uint32_t size; /* sizeof(tutti_plan) */
+  uint32_t size; /* sizeof(tutti_plan), set by tutti; the backend fills in the rest */
   tutti_answer answer;
   char text[240]; /* the path's name, or the reason of the refusal; always terminated */
 } tutti_plan;
 
-/* ---- The table
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- The table ---- */
 
 typedef struct tutti_backend {
   uint32_t size;        /* sizeof(tutti_backend) */
   uint32_t abi_version; /* TUTTI_ABI_VERSION */
   const char *name;     /* the folder's name */
   uint32_t memory; /* kinds of memory it takes: TUTTI_MEMORY_* or'ed. HOST alone on a CUDA device:
-                      tutti stages */
+                      tutti stages (see tutti_device) */
   const char *const *paths; /* names of all its paths, ended by NULL; at least one */
 
   /* Version of the library under test, such as "2.28.9"; "" when it cannot be had. */
   const char *(*version)(void);
 
-  /* Pure: what `run` will do for (facts, rank, request), without peers, before `create`; send, recv
-   * and stream of the request are only looked at for alignment and for being equal. Thread-safe.
-   * TUTTI_PLAN_UNKNOWN for a library that cannot be asked. */
+  /* Pure: what `run` will do for (facts, rank, request), without peers or a communicator, callable
+   * at any time and from any thread; send, recv and stream of the request are only looked at for
+   * alignment and for being equal. TUTTI_PLAN_UNKNOWN for a library that cannot be asked. Anything
+   * but TUTTI_OK means that `plan` itself failed. */
   tutti_status (*plan)(const tutti_facts *facts, int32_t rank, const tutti_request *request,
                        tutti_plan *plan);
 
@@ -229,7 +247,8 @@ typedef struct tutti_backend {
   tutti_status (*create)(const tutti_world *world, void **communicator);
 
   /* Enqueues the collective on request->stream and returns. *path is set to the path taken when
-   * TUTTI_OK. TUTTI_UNSUPPORTED: nothing was touched or enqueued, and every rank says the same.
+   * TUTTI_OK, also for a count of 0. TUTTI_UNSUPPORTED: nothing was touched or enqueued, and every
+   * rank says the same.
    * Calls on one communicator are made in the same order on all ranks. */
   tutti_status (*run)(void *communicator, const tutti_request *request, const char **path);
 
@@ -241,7 +260,10 @@ typedef struct tutti_backend {
    * another thread. */
   tutti_status (*abort)(void *communicator);
 
-  /* Frees everything. Collective; the stream is idle, or was aborted. */
+  /* Frees everything, buffers included. Collective; the stream is idle, or was aborted: then
+   * enqueued work may still be about to end. It may use `exchange` in any case, and must free
+   * everything whatever that says: after a peer's death it says TUTTI_PEER_FAILED. The communicator
+   * is gone whatever destroy returns, so a destroy that fails says why through world.log. */
   tutti_status (*destroy)(void *communicator);
 
   /* Why the last call that was not TUTTI_OK said so. `communicator` NULL: why the last `create`
@@ -251,7 +273,11 @@ typedef struct tutti_backend {
   /* Optional, may be NULL (all three or none): buffers that must be the backend's own (registered
    * windows, symmetric memory). tutti then takes send and recv from `allocate` and calls
    * `register_buffer` once for each, collectively and in the same order on all ranks, before the
-   * first `run` on it. The memory is of the kind of world.device. */
+   * first `run` on it. The memory is of the kind of world.device.
+   *
+   * `allocate` is local. `free_buffer` is called in the same order on all ranks, when the stream is
+   * idle or was aborted, before `destroy`; also for a buffer whose registration failed. It may wait
+   * for peers as the library does, but not `exchange`. */
   tutti_status (*allocate)(void *communicator, size_t bytes, void **memory);
   tutti_status (*free_buffer)(void *communicator, void *memory);
   tutti_status (*register_buffer)(void *communicator, void *memory, size_t bytes);

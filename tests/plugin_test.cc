@@ -38,6 +38,8 @@ TEST(ExamplePlugin, IsGreenByItsPath) {
   const std::string plugin = (lib_folder() / "examples" / "example" / "libexample.so").string();
   const Finished finished = run({"-np", "4", "--backend", plugin, "--world", "1..4"});
   EXPECT_EQ(finished.result.status, 0) << finished.result.output;
+  ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
+  EXPECT_FALSE(finished.with("pass").empty()) << finished.result.output;
 }
 
 TEST(ExamplePython, IsGreenInItsInterpreter) {

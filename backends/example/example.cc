@@ -1,11 +1,11 @@
-// A whole backend on one page, to be copied by newcomers: fp32 sums of ranks that share a host's
-// memory.
+// A whole backend on one page, to be copied: fp32 sums of ranks that read each other's memory.
 //
-// Every rank owns a workspace that its peers can read. A call copies the input there in chunks,
-// publishes each chunk by a number, waits for the same number of every peer, and adds the chunks up
-// in rank order, so all ranks get the same bits.
+// Every rank has a mailbox of two slots. Call n copies its input to slot n % 2, publishes n, waits
+// until all ranks have published n, and adds their slots up in rank order: the same bits for all.
+// Whoever published n - 1 has done call n - 2, so nobody still reads the slot that call n fills.
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -14,223 +14,151 @@
 #include "backends/backend.h"
 
 namespace {
+constexpr uint64_t kMost = 262144;  // elements of a call
 
-constexpr uint64_t kChunk = 16384;  // elements
-
-struct Workspace {
-  std::atomic<uint64_t> written;  // chunks that may be read from `data`
-  std::atomic<uint64_t> read;     // chunks that this rank has read of all peers
-  float data[kChunk];
+struct Mailbox {
+  std::atomic<uint64_t> published;  // the last call whose input is there
+  float slots[2][kMost];
 };
-
 struct Communicator {
   tutti_world world;
-  Workspace* mine = nullptr;
-  std::vector<Workspace*> all;  // by rank, with our own
-  uint64_t chunks = 0;          // done so far, only touched on the stream
-  std::atomic<tutti_status> failure{TUTTI_OK};
-  const char* refusal = "";  // why the last run was unsupported, empty when it was not
+  std::vector<void*> boxes;                     // Mailbox of each rank
+  uint64_t calls = 0;                           // only touched on the stream
+  std::atomic<tutti_status> failure{TUTTI_OK};  // stays, as the ranks are out of step then
+  const Mailbox& box(int rank) const { return *static_cast<const Mailbox*>(boxes[rank]); }
 };
-
 struct Call {
-  Communicator* communicator;
-  const float* send;
-  float* recv;
-  uint64_t count;
+  Communicator* self;
+  tutti_request request;
 };
+const char* why = nullptr;  // of the last refusal
 
-const char* create_refusal = "no create has failed";
-
-// The one place that decides, for `plan`, `create` and `run` alike: nullptr, or why not. It only
-// looks at what all ranks know, so all ranks decide the same.
-const char* refuses(const tutti_facts& facts, const tutti_request* request) {
-  for (int rank = 0; rank < facts.world; ++rank) {
-    for (int peer = 0; peer < facts.world; ++peer) {
-      if (!facts.ranks[rank].peer_access[peer])
-        return "example needs peer access between all ranks";
-    }
-  }
-  if (request && request->collective != TUTTI_ALLREDUCE) return "example has only allreduce";
-  if (request && request->dtype != TUTTI_FLOAT32) return "example has only fp32";
-  if (request && request->op != TUTTI_SUM) return "example has only sum";
-  if (request && request->extension) return "example has no fused forms";
-  return nullptr;
+// The one place that decides, for plan, create and run: null, or why not. It looks only at what all
+// ranks know, so that all decide the same.
+const char* refuses(const tutti_facts& facts, const tutti_request* call) {
+  for (int rank = 0; rank < facts.world; ++rank)
+    if (std::memchr(facts.ranks[rank].peer_access, 0, facts.world)) return "needs peer access";
+  if (!call) return nullptr;
+  if (call->collective != TUTTI_ALLREDUCE || call->extension) return "only plain allreduce";
+  if (call->dtype != TUTTI_FLOAT32 || call->op != TUTTI_SUM) return "only fp32 sums";
+  return call->count > kMost ? "at most 262144 elements" : nullptr;
 }
 
-tutti_status plan(const tutti_facts* facts, int32_t, const tutti_request* request,
-                  tutti_plan* plan) {
-  const char* refusal = refuses(*facts, request);
+tutti_status plan(const tutti_facts* facts, int32_t, const tutti_request* call, tutti_plan* plan) {
+  const char* refusal = refuses(*facts, call);
   plan->answer = refusal ? TUTTI_PLAN_REFUSED : TUTTI_PLAN_PATH;
-  std::strncpy(plan->text, refusal ? refusal : "chunks", sizeof plan->text - 1);
-  plan->text[sizeof plan->text - 1] = 0;
+  std::snprintf(plan->text, sizeof plan->text, "%s", refusal ? refusal : "mailbox");
   return TUTTI_OK;
 }
 
-// Waits until all peers have reached `number`. Every wait is bounded; the first failure ends all
-// later work too, because the ranks' numbers no longer agree.
-bool wait_for_all(Communicator& communicator, std::atomic<uint64_t> Workspace::*counter,
-                  uint64_t number) {
-  const auto deadline =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(communicator.world.deadline_ms);
-  for (Workspace* peer : communicator.all) {
-    while ((peer->*counter).load(std::memory_order_acquire) < number) {
-      tutti_status expected = TUTTI_OK;
-      if (std::chrono::steady_clock::now() > deadline) {
-        communicator.failure.compare_exchange_strong(expected, TUTTI_TIMED_OUT);
-      }
-      if (communicator.failure != TUTTI_OK) return false;
+void fail(Communicator& self, tutti_status status) {
+  tutti_status none = TUTTI_OK;
+  self.failure.compare_exchange_strong(none, status);
+}
+
+void allreduce(void* argument) {  // runs on the stream
+  const std::unique_ptr<Call> call(static_cast<Call*>(argument));
+  Communicator& self = *call->self;
+  const tutti_request& request = call->request;
+  const uint64_t number = ++self.calls, slot = number % 2;
+  const auto start = std::chrono::steady_clock::now();
+  const std::chrono::milliseconds limit(self.world.deadline_ms);
+  if (self.failure != TUTTI_OK) return;
+  auto& mine = *static_cast<Mailbox*>(self.boxes[self.world.rank]);
+  std::memcpy(mine.slots[slot], request.send, request.count * sizeof(float));
+  mine.published.store(number, std::memory_order_release);
+  for (int rank = 0; rank < self.world.world; ++rank) {
+    while (self.box(rank).published.load(std::memory_order_acquire) < number) {
+      if (std::chrono::steady_clock::now() - start > limit) fail(self, TUTTI_TIMED_OUT);
+      if (self.failure != TUTTI_OK) return;
       std::this_thread::yield();
     }
   }
-  return communicator.failure == TUTTI_OK;
-}
-
-// Runs on the stream.
-void allreduce(void* argument) {
-  const std::unique_ptr<Call> call(static_cast<Call*>(argument));
-  Communicator& communicator = *call->communicator;
-  for (uint64_t first = 0; first < call->count; first += kChunk) {
-    const uint64_t count = call->count - first < kChunk ? call->count - first : kChunk;
-    const uint64_t number = ++communicator.chunks;
-    // A slow peer may still be reading our last chunk.
-    if (!wait_for_all(communicator, &Workspace::read, number - 1)) return;
-    std::memcpy(communicator.mine->data, call->send + first, count * sizeof(float));
-    communicator.mine->written.store(number, std::memory_order_release);
-    if (!wait_for_all(communicator, &Workspace::written, number)) return;
-    for (uint64_t i = 0; i < count; ++i) {
-      float sum = communicator.all[0]->data[i];
-      for (size_t rank = 1; rank < communicator.all.size(); ++rank)
-        sum += communicator.all[rank]->data[i];
-      call->recv[first + i] = sum;
-    }
-    communicator.mine->read.store(number, std::memory_order_release);
+  for (uint64_t i = 0; i < request.count; ++i) {
+    float sum = self.box(0).slots[slot][i];
+    for (int rank = 1; rank < self.world.world; ++rank) sum += self.box(rank).slots[slot][i];
+    static_cast<float*>(request.recv)[i] = sum;
   }
 }
 
-tutti_status run(void* self, const tutti_request* request, const char** path) {
-  auto& communicator = *static_cast<Communicator*>(self);
-  const char* refusal = refuses(*communicator.world.facts, request);
-  communicator.refusal = refusal ? refusal : "";
-  if (refusal) return TUTTI_UNSUPPORTED;
-  *path = "chunks";
+tutti_status run(void* communicator, const tutti_request* request, const char** path) {
+  auto* self = static_cast<Communicator*>(communicator);
+  const tutti_device* device = self->world.device;
+  if ((why = refuses(*self->world.facts, request))) return TUTTI_UNSUPPORTED;
+  *path = "mailbox";
   if (request->count == 0) return TUTTI_OK;
-  auto call = std::make_unique<Call>(Call{&communicator, static_cast<const float*>(request->send),
-                                          static_cast<float*>(request->recv), request->count});
-  const tutti_device* device = communicator.world.device;
-  if (device->enqueue(device->self, request->stream, allreduce, call.get()) != 0)
-    return TUTTI_ERROR;
+  auto call = std::make_unique<Call>(Call{self, *request});
+  if (device->enqueue(device->self, request->stream, allreduce, call.get())) return TUTTI_ERROR;
   call.release();  // `allreduce` deletes it
   return TUTTI_OK;
 }
 
-// Collective, and every rank gets here whatever happened to it, so no rank waits for one that gave
-// up.
-tutti_status destroy(void* self) {
-  const std::unique_ptr<Communicator> communicator(static_cast<Communicator*>(self));
-  const tutti_world& world = communicator->world;
+tutti_status destroy(void* communicator) {
+  const std::unique_ptr<Communicator> self(static_cast<Communicator*>(communicator));
+  const tutti_world& world = self->world;
   const tutti_device* device = world.device;
-  for (int rank = 0; rank < static_cast<int>(communicator->all.size()); ++rank) {
-    if (rank != world.rank && communicator->all[rank])
-      device->close_memory(device->self, communicator->all[rank]);
-  }
-  // Nobody frees memory that a peer still has open.
-  std::vector<char> ignored(world.world);
-  const tutti_status status = world.exchange(world.self, "", ignored.data(), 1);
-  if (communicator->mine) device->release(device->self, communicator->mine);
+  void*& mine = self->boxes[world.rank];
+  for (void* box : self->boxes)
+    if (box && box != mine) device->close_memory(device->self, box);
+  std::vector<char> all(world.world);  // nobody frees memory that a peer still has open
+  const tutti_status status = world.exchange(world.self, "", all.data(), 1);
+  device->release(device->self, mine);
   return status;
 }
 
-// True when every rank says `fine`: what one rank lacks, all must refuse.
-bool all_ranks(const tutti_world& world, bool fine) {
-  std::vector<char> answers(world.world);
-  const char mine = fine;
-  if (world.exchange(world.self, &mine, answers.data(), 1) != TUTTI_OK) return false;
-  return std::memchr(answers.data(), 0, answers.size()) == nullptr;
-}
-
-bool open_workspaces(Communicator& communicator) {
-  const tutti_world& world = communicator.world;
-  const tutti_device* device = world.device;
-  void* memory = nullptr;
+// Every rank takes every step, whatever failed before, so that all come to the same answer.
+tutti_status create(const tutti_world* world, void** communicator) {
+  if ((why = refuses(*world->facts, nullptr))) return TUTTI_UNSUPPORTED;
+  auto self = std::make_unique<Communicator>(*world, std::vector<void*>(world->world));
+  const tutti_device* device = world->device;
+  std::vector<tutti_memory_handle> handles(world->world);
   tutti_memory_handle handle{};
-  bool fine = device->allocate(device->self, sizeof(Workspace), &memory) == 0;
-  communicator.mine = static_cast<Workspace*>(memory);  // zero-filled
-  fine = fine && device->export_memory(device->self, memory, &handle) == 0;
-  std::vector<tutti_memory_handle> handles(world.world);
-  fine = world.exchange(world.self, &handle, handles.data(), sizeof handle) == TUTTI_OK && fine;
-  if (!all_ranks(world, fine)) return false;
-  communicator.all.assign(world.world, nullptr);
-  for (int rank = 0; rank < world.world && fine; ++rank) {
-    void* imported = memory;
-    if (rank != world.rank)
-      fine = device->import_memory(device->self, &handles[rank], rank, &imported) == 0;
-    communicator.all[rank] = fine ? static_cast<Workspace*>(imported) : nullptr;
+  void*& mine = self->boxes[world->rank];  // zero-filled
+  char fine = !device->allocate(device->self, sizeof(Mailbox), &mine) &&
+              !device->export_memory(device->self, mine, &handle);
+  fine &= !world->exchange(world->self, &handle, handles.data(), sizeof handle);
+  for (int rank = 0; rank < world->world; ++rank) {
+    void** box = &self->boxes[rank];
+    if (box != &mine) fine &= !device->import_memory(device->self, &handles[rank], rank, box);
   }
-  return all_ranks(world, fine);
-}
-
-tutti_status create(const tutti_world* world, void** result) {
-  const char* refusal = refuses(*world->facts, nullptr);
-  if (refusal) {
-    create_refusal = refusal;
-    return TUTTI_UNSUPPORTED;
-  }
-  auto communicator = std::make_unique<Communicator>();
-  communicator->world = *world;
-  if (!open_workspaces(*communicator)) {
-    create_refusal = "a rank could not allocate, export or import a workspace";
-    destroy(communicator.release());
-    return TUTTI_UNSUPPORTED;
-  }
-  *result = communicator.release();
-  return TUTTI_OK;
+  std::vector<char> all(world->world);
+  tutti_status status = world->exchange(world->self, &fine, all.data(), 1);
+  if (!status && std::memchr(all.data(), 0, all.size())) status = TUTTI_UNSUPPORTED;
+  *communicator = self.release();
+  if (status) destroy(*communicator);
+  if (status) why = "a rank could not make or open a mailbox";
+  return status;
 }
 
 tutti_status poll_error(void* self) { return static_cast<Communicator*>(self)->failure; }
 
-tutti_status abort_pending(void* self) {
-  tutti_status expected = TUTTI_OK;
-  static_cast<Communicator*>(self)->failure.compare_exchange_strong(expected, TUTTI_ABORTED);
+tutti_status stop(void* self) {
+  fail(*static_cast<Communicator*>(self), TUTTI_ABORTED);
   return TUTTI_OK;
 }
 
-const char* reason(void* self) {
-  if (!self) return create_refusal;
-  const auto& communicator = *static_cast<Communicator*>(self);
-  if (*communicator.refusal) return communicator.refusal;
-  switch (communicator.failure) {
-    case TUTTI_TIMED_OUT:
-      return "a peer did not publish or read a chunk before the deadline";
-    case TUTTI_ABORTED:
-      return "abort was called";
-    default:
-      return "the stream took no work";
-  }
-}
+const char* reason(void*) { return why ? why : "aborted, or a peer was lost or came too late"; }
 
 const char* version() { return "1"; }
-
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const tutti_backend* tutti_plugin(void) {
-  static const char* const paths[] = {"chunks", nullptr};
-  static const tutti_backend table = {
-      .size = sizeof(tutti_backend),
-      .abi_version = TUTTI_ABI_VERSION,
-      .name = "example",
-      .memory = TUTTI_MEMORY_HOST,
-      .paths = paths,
-      .version = version,
-      .plan = plan,
-      .create = create,
-      .run = run,
-      .poll_error = poll_error,
-      .abort = abort_pending,
-      .destroy = destroy,
-      .reason = reason,
-      .allocate = nullptr,
-      .free_buffer = nullptr,
-      .register_buffer = nullptr,
-  };
+  static const char* const paths[] = {"mailbox", nullptr};
+  static const tutti_backend table = {sizeof(tutti_backend),
+                                      TUTTI_ABI_VERSION,
+                                      "example",
+                                      TUTTI_MEMORY_HOST,
+                                      paths,
+                                      version,
+                                      plan,
+                                      create,
+                                      run,
+                                      poll_error,
+                                      stop,
+                                      destroy,
+                                      reason,
+                                      nullptr,
+                                      nullptr,
+                                      nullptr};
   return &table;
 }

@@ -1,9 +1,9 @@
 """A backend in Python, to be copied: fp32 and int32 sums of ranks that share a host's memory.
 
-The same protocol as backends/example: every rank has a workspace that its peers can read, copies
-its input there in chunks, publishes each chunk by a number, waits for the same number of every
-peer, and adds up in rank order. Python has no atomic operations, so the order of these plain
-stores and loads is that of the processor: this works on x86, not on ARM.
+Every rank has a workspace that its peers can read, copies its input there in chunks, publishes
+each chunk by a number, waits for the same number of every peer, and adds up in rank order. Python
+has no atomic operations, so the order of these plain stores and loads is that of the processor:
+this works on x86, not on ARM.
 """
 
 import ctypes

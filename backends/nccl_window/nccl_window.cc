@@ -46,7 +46,7 @@ tutti_status create(const tutti_world* world, void** result) {
   const Library& nccl = library();
   tutti_status mine = TUTTI_OK;
   if (nccl.problem.empty() && !nccl.has_windows()) {
-    mine = TUTTI_UNSUPPORTED;
+    mine = TUTTI_NOT_INSTALLED;  // what is under test is not in this library
     communicator->reason = "NCCL " + nccl.version_text() + " has no windows; they came with 2.27";
   }
   const tutti_status status = open(*world, mine, communicator.get());

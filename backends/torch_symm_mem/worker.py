@@ -37,6 +37,11 @@ try:
     import torch.distributed._symmetric_memory as symm_mem
 
     MISSING = None
+    if torch.version.cuda is None:
+        MISSING = (
+            f"PyTorch {torch.__version__} is built without CUDA; install PyTorch with CUDA "
+            f"(2.11 is known to work) for {sys.executable}"
+        )
 except ImportError as error:
     MISSING = f"{error}; install PyTorch with CUDA (2.11 is known to work) for {sys.executable}"
 

@@ -11,14 +11,19 @@ backends/example_python/worker.py shows:
     sys.exit(tutti_backend.serve(Mine()))
 
 The rules of backend.h hold unchanged: bounded waits, all ranks the same answer from create. A
-Failure carries a status and a reason; any other exception becomes ERROR with its text as the
-reason, so a library's exception is no crash. Functions are called from the main thread, what is
-given to Device.enqueue from the stream's thread, and abort from any.
+Failure carries a status and a reason; any other Exception becomes ERROR with its text as the
+reason, so a library's exception is no crash. What is no Exception (SystemExit, KeyboardInterrupt)
+and what leaves a function that has no status (version, enqueued work) ends the process with a
+traceback. Functions are called from the main thread, what is given to Device.enqueue from the
+stream's thread, and abort from any.
 """
 
 import ctypes
+import functools
 import itertools
 import os
+import sys
+import traceback
 from ctypes import POINTER, c_char_p, c_int, c_void_p
 
 from tutti_abi import *  # noqa: F403  the constants are part of this module
@@ -38,8 +43,28 @@ class Failure(Exception):
 _work = {}
 _work_numbers = itertools.count(1)
 
+EXIT_STATUS = 70  # EX_SOFTWARE of sysexits.h
+
+
+def _callback(function):
+    """For functions that C calls: ctypes drops what they raise and returns 0, which reads as OK."""
+
+    @functools.wraps(function)
+    def ends_the_process(*arguments):
+        try:
+            return function(*arguments)
+        except BaseException:
+            try:
+                traceback.print_exc()
+                sys.stderr.flush()
+            finally:
+                os._exit(EXIT_STATUS)
+
+    return ends_the_process
+
 
 @Work
+@_callback
 def _run_work(number):
     _work.pop(number)()
 
@@ -77,7 +102,7 @@ class Device:
         return memory.value
 
     def enqueue(self, stream, function):
-        """Runs function() on the stream's thread; it must not raise."""
+        """Runs function() on the stream's thread; what it raises ends the process."""
         number = next(_work_numbers)
         _work[number] = function
         try:
@@ -192,7 +217,7 @@ class _Host:
             names += ["allocate", "free_buffer", "register_buffer"]
         types = dict(Table._fields_)
         for name in names:
-            setattr(self.table, name, types[name](getattr(self, name)))
+            setattr(self.table, name, types[name](_callback(getattr(self, name))))
 
     def text(self, user, text):
         self.kept[user] = ctypes.create_string_buffer(text.encode())
@@ -220,6 +245,10 @@ class _Host:
             plan.answer, plan.text = PLAN_PATH, path.encode()[:239]
         except Failure as failure:
             plan.answer, plan.text = PLAN_REFUSED, failure.reason.encode()[:239]
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            plan.answer, plan.text = PLAN_UNKNOWN, text.encode()[:239]
+            return ERROR
         return OK
 
     def create(self, world, communicator):
@@ -237,13 +266,13 @@ class _Host:
         return self.guarded(number, run)
 
     def poll_error(self, number):
-        return self.guarded(number, self.communicators[number].poll_error)
+        return self.guarded(number, lambda: self.communicators[number].poll_error())
 
     def abort(self, number):
-        return self.guarded(number, self.communicators[number].abort)
+        return self.guarded(number, lambda: self.communicators[number].abort())
 
     def destroy(self, number):
-        status = self.guarded(number, self.communicators.pop(number).destroy)
+        status = self.guarded(number, lambda: self.communicators.pop(number).destroy())
         self.reasons.pop(number, None)
         self.kept.pop(("path", number), None)
         self.kept.pop(("reason", number), None)
