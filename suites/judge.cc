@@ -271,7 +271,7 @@ Outcome judge_destroy(const Replies& destroy) {
 // evidence.
 std::string unfired(const Case& one_case, const Observation& seen) {
   for (const Fault& fault : one_case.faults) {
-    const std::string mark = fmt::format("{}@{} ", fault.kind, fault.when);
+    const std::string mark = fmt::format("{}@{}#{} ", fault.kind, fault.when, fault.occurrence);
     for (const int rank : fault.ranks) {
       bool fired = false;
       for (const Replies* replies : {&seen.create, &seen.run, &seen.destroy}) {
