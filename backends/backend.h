@@ -190,7 +190,8 @@ typedef struct tutti_world {
   uint64_t deadline_ms;       /* no wait inside the backend may take longer */
 
   /* Allgather of `bytes` bytes from each rank into `received` (world * bytes, by rank), out of
-   * band. All ranks call it in the same order with the same `bytes`. TUTTI_PEER_FAILED when a rank
+   * band. All ranks call it in the same order with the same `bytes`; world * bytes is less than
+   * 64 MiB, else TUTTI_ERROR. TUTTI_PEER_FAILED when a rank
    * died or left. Only during `create`, `register_buffer` and `destroy`. */
   tutti_status (*exchange)(void *self, const void *sent, void *received, size_t bytes);
   /* Keeps a line of text as evidence: it is shown when this rank's case turns red. */

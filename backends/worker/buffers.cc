@@ -6,7 +6,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <stdexcept>
+
+#include "backends/worker/backend_call.h"
+#include "fixtures/device/device.h"
 
 namespace tutti {
 
@@ -69,7 +71,7 @@ Buffers::~Buffers() {
   }
   for (char* memory : backend_memory_) {
     if (own_memory_) {
-      backend_.free_buffer(communicator_, memory);
+      free_of_backend(memory);
     } else {
       device_.release(device_.self, memory);
     }
@@ -78,22 +80,41 @@ Buffers::~Buffers() {
 
 void Buffers::check(int code, const char* what) const {
   if (code == 0) return;
-  throw std::runtime_error(
-      fmt::format("{} failed: {}", what, device_.error_name(device_.self, code)));
+  throw DeviceError(fmt::format("{} failed: {}", what, device_.error_name(device_.self, code)));
+}
+
+// An exception cannot leave a destructor; `destroy` shows what state the backend is in.
+void Buffers::free_of_backend(void* memory) const {
+  try {
+    backend_call(backend_.free_buffer, communicator_, memory);
+  } catch (const BackendThrew& error) {
+    fmt::print(stderr, "an exception left free_buffer: {}\n", error.what());
+  }
+}
+
+void* Buffers::allocate(std::uint64_t bytes) const {
+  void* memory = nullptr;
+  if (!own_memory_) {
+    check(device_.allocate(device_.self, bytes, &memory), "allocating a buffer");
+    return memory;
+  }
+  const auto decline_unless_ok = [&](tutti_status status, const char* what) {
+    if (status == TUTTI_OK) return;
+    const std::string reason = reason_of(backend_, communicator_);
+    if (memory) free_of_backend(memory);
+    throw BackendDeclined(status, fmt::format("{} of {} bytes: {}", what, bytes, reason));
+  };
+  void* made = nullptr;
+  decline_unless_ok(backend_call(backend_.allocate, communicator_, bytes, &made), "allocate");
+  memory = made;
+  decline_unless_ok(backend_call(backend_.register_buffer, communicator_, memory, bytes),
+                    "register_buffer");
+  return memory;
 }
 
 Region* Buffers::new_region(std::uint64_t bytes) {
   const std::uint64_t rounded = std::max<std::uint64_t>(std::bit_ceil(bytes), 64u << 10);
-  void* memory = nullptr;
-  if (own_memory_) {
-    if (backend_.allocate(communicator_, rounded, &memory) != TUTTI_OK ||
-        backend_.register_buffer(communicator_, memory, rounded) != TUTTI_OK) {
-      throw std::runtime_error(fmt::format("the backend could not make a buffer of {} bytes: {}",
-                                           rounded, backend_.reason(communicator_)));
-    }
-  } else {
-    check(device_.allocate(device_.self, rounded, &memory), "allocating a buffer");
-  }
+  void* memory = allocate(rounded);
   backend_memory_.push_back(static_cast<char*>(memory));
   auto region = std::make_unique<Region>();
   region->memory = static_cast<char*>(memory);

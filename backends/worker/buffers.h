@@ -40,7 +40,7 @@ class Buffers {
 
   // Data at `offset` bytes behind a 256-byte aligned address, guards written. All ranks acquire the
   // same sizes in the same order, so that collective registration lines up. Throws
-  // std::runtime_error when memory cannot be had.
+  // BackendDeclined when the backend says so (backend_call.h), DeviceError when the device does.
   Buffer acquire(std::uint64_t bytes, std::uint64_t offset);
   void release_all();
 
@@ -58,6 +58,8 @@ class Buffers {
 
  private:
   Region* new_region(std::uint64_t bytes);
+  void* allocate(std::uint64_t bytes) const;
+  void free_of_backend(void* memory) const;
   void check(int code, const char* what) const;
 
   const tutti_backend& backend_;

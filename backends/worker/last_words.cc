@@ -17,7 +17,7 @@ WorkerPage* shared_page = nullptr;
 int rank_socket = -1;
 unsigned world_id = 0;
 std::atomic<bool> exit_allowed{false};
-constexpr int kHoldSeconds = 10;
+constexpr int kHoldSeconds = 40;  // longer than the rank's tries for a backtrace
 constexpr int kExitCalled = -1;
 
 // Async-signal-safe.

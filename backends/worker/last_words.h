@@ -8,7 +8,7 @@ namespace tutti {
 
 // Handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT and SIGSYS, and one for exit() out of a
 // library. Each notes the signal in the page, writes a `crashing` message to `socket` and waits up
-// to ten seconds to be killed.
+// to forty seconds to be killed.
 void install_last_words(WorkerPage* page, int socket, unsigned world);
 
 // From here on exit() is an ordinary end.

@@ -1,4 +1,5 @@
 // The worker's loop: one message in, one answer out, until the rank hangs up.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -34,16 +35,33 @@ bool parse(const char* text, Descriptors& descriptors) {
 std::string hello(const tutti_backend& backend) {
   json paths = json::array();
   for (const char* const* path = backend.paths; *path; ++path) paths.push_back(*path);
+  const char* version = backend.version();
   return json{{"name", backend.name},
-              {"version", backend.version()},
+              {"version", version ? version : ""},
               {"memory", backend.memory},
               {"paths", paths}}
       .dump();
 }
 
+// The memory of both files is mapped; the socket stays open until the process ends, so that also a
+// crash in an exit handler is told. None of them is for programs that a library may start.
+void keep_from_children(const Descriptors& descriptors) {
+  for (const int file : {descriptors.socket, descriptors.page, descriptors.compare})
+    ::fcntl(file, F_SETFD, FD_CLOEXEC);
+}
+
 // Text from a library under test may be no UTF-8; the answer must still arrive.
 std::string dump(const json& answer) {
   return answer.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+template <typename Body>
+json told_or_suite_error(Body body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    return {{"suite_error", error.what()}};
+  }
 }
 
 // False when the rank asked to quit.
@@ -52,14 +70,18 @@ bool answer(const tutti_backend& backend, const SessionLinks& links,
   Channel& channel = links.channel;
   switch (message.kind) {
     case Kind::create:
-      session = std::make_unique<Session>(backend, links, session_options_from(message.payload));
-      channel.send({Kind::created, links.world, dump(session->create())});
+      channel.send({Kind::created, links.world, dump(told_or_suite_error([&] {
+                      session = std::make_unique<Session>(backend, links,
+                                                          session_options_from(message.payload));
+                      return session->create();
+                    }))});
       return true;
     case Kind::run: {
       if (!session || message.payload.empty()) return false;
-      const Case one_case = parse_case(message.payload.substr(1));
-      channel.send({Kind::result, links.world,
-                    dump(session->run(static_cast<RunMode>(message.payload[0]), one_case))});
+      channel.send({Kind::result, links.world, dump(told_or_suite_error([&] {
+                      return session->run(static_cast<RunMode>(message.payload[0]),
+                                          parse_case(message.payload.substr(1)));
+                    }))});
       return true;
     }
     case Kind::verify_all:
@@ -89,19 +111,27 @@ int serve(const tutti_backend& backend, const Descriptors& descriptors, unsigned
                std::strerror(errno));
     return 2;
   }
-  Channel channel(descriptors.socket);
+  auto owned = std::make_unique<Channel>(descriptors.socket);
+  Channel& channel = *owned;
   const SessionLinks links{channel, static_cast<WorkerPage*>(page), static_cast<char*>(compare),
                            world};
-  if (own_process) install_last_words(links.page, descriptors.socket, world);
+  if (own_process) {
+    keep_from_children(descriptors);
+    install_last_words(links.page, descriptors.socket, world);
+  }
   channel.send({Kind::hello, world, hello(backend)});
   std::unique_ptr<Session> session;
   constexpr std::chrono::hours kForEver{24};
   while (auto message = channel.receive(std::chrono::steady_clock::now() + kForEver)) {
     if (!answer(backend, links, session, *message)) break;
   }
-  if (own_process) allow_exit();
   session.reset();
   ::munmap(compare, kCompareBytes);
+  set_phase(links.page, "ending");
+  if (own_process) {
+    allow_exit();
+    owned.release();  // see keep_from_children
+  }
   return 0;
 }
 

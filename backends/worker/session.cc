@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "fixtures/faults/fault.h"
 
@@ -16,7 +17,9 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t kEarlierCallsMax = 16;
-constexpr int kNotReady = 600;  // cudaErrorNotReady
+constexpr int kNotReady = 600;                                // cudaErrorNotReady
+constexpr auto kBeforeTheDirector = std::chrono::seconds(2);  // to answer before it gives up
+constexpr auto kShowTimeout = std::chrono::seconds(35);       // a backtrace takes its time
 
 bool is_staged(const tutti_backend& backend, const tutti_device& device) {
   return device.kind == TUTTI_MEMORY_CUDA && !(backend.memory & TUTTI_MEMORY_CUDA);
@@ -28,10 +31,10 @@ json told(const WorkerPage* page, Body body) {
   json answer;
   try {
     answer = body();
-  } catch (const std::exception& error) {
+  } catch (const BackendThrew& error) {
     answer = {{"threw", error.what()}};
-  } catch (...) {
-    answer = {{"threw", "an exception that is no std::exception"}};
+  } catch (const std::exception& error) {
+    answer = {{"suite_error", error.what()}};
   }
   if (page->fired[0]) answer["fired"] = page->fired;
   return answer;
@@ -45,8 +48,13 @@ Session::Session(const tutti_backend& backend, SessionLinks links, SessionOption
       options_(std::move(options)),
       facts_(options_.node, options_.world) {}
 
-// The process is about to end or the rank was told; nothing is freed that `destroy` did not free.
-Session::~Session() = default;
+// Without `destroy` the process is about to end, and a backend that may be broken still holds both:
+// they are left to that end, since buffers are freed through the backend.
+Session::~Session() {
+  if (!communicator_) return;
+  static_cast<void>(buffers_.release());
+  static_cast<void>(device_.release());
+}
 
 void Session::phase(const std::string& text) { set_phase(links_.page, text.c_str()); }
 
@@ -57,60 +65,107 @@ void Session::moment(const char* when) {
     const bool here =
         std::find(fault.ranks.begin(), fault.ranks.end(), options_.rank) != fault.ranks.end();
     if (!here || fault.when != when || fault.occurrence != count) continue;
-    add_fired(links_.page, fmt::format("{}@{}", fault.kind, fault.when).c_str());
+    add_fired(links_.page, fmt::format("{}@{}#{}", fault.kind, fault.when, count).c_str());
     fault_kind(fault).strike(fault);
   }
 }
 
 tutti_status Session::exchange(const void* sent, void* received, std::size_t bytes) {
+  ExchangeHeader header{++round_, 0};
+  const std::size_t all_bytes = bytes * static_cast<std::size_t>(options_.world);
+  if (bytes > kPayloadBytesMax || all_bytes + sizeof header > kPayloadBytesMax) {
+    fmt::print(stderr,
+               "an exchange of {} bytes from each of {} ranks is more than the {} it may be\n",
+               bytes, options_.world, kPayloadBytesMax);
+    return TUTTI_ERROR;
+  }
   const std::string before = links_.page->phase;
   phase("exchange with all ranks, during " + before);
+  std::string payload(reinterpret_cast<const char*>(&header), sizeof header);
   links_.channel.send(
-      {Kind::exchange, links_.world, std::string(static_cast<const char*>(sent), bytes)});
-  const auto until =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.deadline_ms);
-  const auto reply = links_.channel.receive(until);
+      {Kind::exchange, links_.world, payload.append(static_cast<const char*>(sent), bytes)});
+  const auto until = is_creating_ ? exchange_until_
+                                  : std::chrono::steady_clock::now() +
+                                        std::chrono::milliseconds(options_.deadline_ms);
+  tutti_status status = TUTTI_TIMED_OUT;
+  while (const auto reply = links_.channel.receive(until)) {
+    status = TUTTI_ERROR;
+    if (reply->kind != Kind::exchange_reply || reply->payload.size() < sizeof header) break;
+    std::memcpy(&header, reply->payload.data(), sizeof header);
+    if (header.round != round_) {  // late: its round has timed out
+      status = TUTTI_TIMED_OUT;
+      continue;
+    }
+    status = static_cast<tutti_status>(header.status);
+    if (status != TUTTI_OK) break;
+    if (reply->payload.size() != sizeof header + all_bytes) return TUTTI_ERROR;
+    std::memcpy(received, reply->payload.data() + sizeof header, all_bytes);
+    break;
+  }
   phase(before);
-  if (!reply) return TUTTI_TIMED_OUT;
-  if (reply->kind != Kind::exchange_reply || reply->payload.empty()) return TUTTI_ERROR;
-  const auto status = static_cast<tutti_status>(reply->payload[0]);
-  if (status != TUTTI_OK) return status;
-  if (reply->payload.size() != 1 + bytes * static_cast<std::size_t>(options_.world))
-    return TUTTI_ERROR;
-  std::memcpy(received, reply->payload.data() + 1, reply->payload.size() - 1);
-  return TUTTI_OK;
+  return status;
+}
+
+// What a dead worker left on the device is seen here, before a backend is blamed for it.
+void Session::open_and_check_device() {
+  phase("opening the device");
+  device_ =
+      open_device(options_.node.device_kind, facts_.abi(), options_.rank, options_.library_folder);
+  const tutti_device& device = device_->services();
+  const auto check = [&](int code, const char* what) {
+    if (code == 0) return;
+    throw DeviceError(fmt::format("the device does not work, {}: {}", what,
+                                  device.error_name(device.self, code)));
+  };
+  constexpr std::size_t kBytes = 4096;
+  constexpr char kByte = 0x5a;
+  void* memory = nullptr;
+  check(device.allocate(device.self, kBytes, &memory), "allocating");
+  check(device.fill(device.self, memory, kByte, kBytes, nullptr), "filling");
+  std::string back(kBytes, '\0');
+  check(device.copy(device.self, back.data(), memory, kBytes, nullptr), "copying back");
+  check(device.release(device.self, memory), "releasing");
+  if (back != std::string(kBytes, kByte))
+    throw DeviceError("the device does not work: what was written does not come back");
+  check(device.stream_create(device.self, &stream_), "creating a stream");
+}
+
+void Session::fill_in_world() {
+  world_.size = sizeof world_;
+  world_.rank = options_.rank;
+  world_.world = options_.world;
+  world_.local_rank = facts_.local_rank(options_.rank);
+  world_.local_size = facts_.local_size(options_.rank);
+  world_.facts = &facts_.abi();
+  world_.device = &device_->services();
+  world_.deadline_ms = options_.deadline_ms;
+  world_.self = this;
+  world_.exchange = [](void* self, const void* sent, void* received, std::size_t bytes) {
+    return static_cast<Session*>(self)->exchange(sent, received, bytes);
+  };
+  world_.log = [](void*, const char* line) { fmt::print(stderr, "{}\n", line ? line : ""); };
 }
 
 json Session::create() {
   return told(links_.page, [this]() -> json {
-    phase("opening the device");
-    const std::string kind = options_.node.device_kind;
-    device_ = open_device(kind, facts_.abi(), options_.rank, options_.library_folder);
-    const tutti_device& device = device_->services();
-    world_.size = sizeof world_;
-    world_.rank = options_.rank;
-    world_.world = options_.world;
-    world_.local_rank = facts_.local_rank(options_.rank);
-    world_.local_size = facts_.local_size(options_.rank);
-    world_.facts = &facts_.abi();
-    world_.device = &device;
-    world_.deadline_ms = options_.deadline_ms;
-    world_.self = this;
-    world_.exchange = [](void* self, const void* sent, void* received, std::size_t bytes) {
-      return static_cast<Session*>(self)->exchange(sent, received, bytes);
-    };
-    world_.log = [](void*, const char* line) { fmt::print(stderr, "{}\n", line); };
-    if (const int code = device.stream_create(device.self, &stream_)) {
-      throw std::runtime_error(fmt::format("no stream: {}", device.error_name(device.self, code)));
-    }
+    // Peers may be slow to open their devices, so a wait for them has the time that `create` has.
+    exchange_until_ = std::chrono::steady_clock::now() +
+                      std::chrono::milliseconds(options_.create_timeout_ms) - kBeforeTheDirector;
+    open_and_check_device();
+    fill_in_world();
     moment("create");
     phase("create");
-    const tutti_status status = backend_.create(&world_, &communicator_);
+    round_ = 0;
+    is_creating_ = true;
+    const tutti_status status = backend_call(backend_.create, &world_, &communicator_);
+    is_creating_ = false;
     json answer{{"status", status}};
-    if (status != TUTTI_OK) answer["reason"] = backend_.reason(nullptr);
     if (status == TUTTI_OK) {
-      buffers_ =
-          std::make_unique<Buffers>(backend_, communicator_, device, is_staged(backend_, device));
+      buffers_ = std::make_unique<Buffers>(backend_, communicator_, device_->services(),
+                                           is_staged(backend_, device_->services()));
+    } else {
+      communicator_ = nullptr;
+      answer["reason"] = reason_of(backend_, nullptr);
     }
     phase("idle");
     return answer;
@@ -121,14 +176,21 @@ json Session::run(RunMode mode, const Case& one_case) {
   return told(links_.page, [&]() -> json {
     if (!buffers_) throw std::runtime_error("run without a communicator");
     device_->set_delays(one_case.delays);
-    return run_steps(mode, one_case);
+    round_ = 0;
+    try {
+      return run_steps(mode, one_case);
+    } catch (const BackendDeclined& answer) {
+      return declined(answer);
+    }
   });
 }
 
 json Session::verify_all() {
   return told(links_.page, [this]() -> json {
     json answer = json::array();
-    for (const CallState& state : calls_) answer.push_back(judge(state, true));
+    for (const CallState& state : calls_) {
+      if (!is_stuck_ && !has_failed_) answer.push_back(judge(state, true));
+    }
     return {{"calls", answer}};
   });
 }
@@ -137,11 +199,11 @@ json Session::destroy() {
   return told(links_.page, [this]() -> json {
     moment("destroy");
     phase("destroy");
+    round_ = 0;
     buffers_.reset();
     json answer{{"status", TUTTI_OK}};
     if (communicator_) {
-      answer["status"] = backend_.destroy(communicator_);
-      communicator_ = nullptr;
+      answer["status"] = backend_call(backend_.destroy, std::exchange(communicator_, nullptr));
     }
     if (device_) {
       const tutti_device& device = device_->services();
@@ -174,7 +236,6 @@ void Session::prepare(CallState& state) {
 void Session::launch(CallState& state, std::size_t number, std::uint32_t skew_us) {
   moment("run");
   if (skew_us) std::this_thread::sleep_for(std::chrono::microseconds(skew_us));
-  phase(fmt::format("call {}: run", number));
   const Allreduce& call = state.call;
   buffers_->stage_in(state.send, stream_);
   if (call.place == Place::out) buffers_->stage_in(state.recv, stream_);
@@ -190,11 +251,34 @@ void Session::launch(CallState& state, std::size_t number, std::uint32_t skew_us
   request.path = state.path.empty() ? nullptr : state.path.c_str();
   const std::string asked = state.path;
   const char* taken = nullptr;
-  state.status = backend_.run(communicator_, &request, &taken);
+  phase(fmt::format("call {}: plan", number));
+  state.planned = plan(request);
+  phase(fmt::format("call {}: run", number));
+  state.status = backend_call(backend_.run, communicator_, &request, &taken);
   state.path = state.status == TUTTI_OK ? (taken ? taken : "") : asked;
-  if (state.status != TUTTI_OK) state.reason = backend_.reason(communicator_);
+  if (state.status != TUTTI_OK) state.reason = reason_of(backend_, communicator_);
   buffers_->stage_out(state.recv, stream_);
   if (call.place == Place::out) buffers_->stage_out(state.send, stream_);
+}
+
+json Session::plan(const tutti_request& request) const {
+  tutti_plan plan{};
+  plan.size = sizeof plan;
+  plan.answer = TUTTI_PLAN_UNKNOWN;
+  const tutti_status status =
+      backend_call(backend_.plan, &facts_.abi(), options_.rank, &request, &plan);
+  if (status != TUTTI_OK) return {{"answer", -1}, {"text", "plan said " + name_of(status)}};
+  plan.text[sizeof plan.text - 1] = '\0';
+  return {{"answer", static_cast<int>(plan.answer)}, {"text", plan.text}};
+}
+
+// Holds still until the rank has taken a backtrace: once aborted, nothing shows what it waited for.
+void Session::show_what_is_stuck() {
+  links_.channel.send({Kind::stuck, links_.world, ""});
+  const auto until = std::chrono::steady_clock::now() + kShowTimeout;
+  while (const auto message = links_.channel.receive(until)) {
+    if (message->kind == Kind::go_on) return;
+  }
 }
 
 // False when the deadline passed; then the backend was told to abort, and `error` says whether that
@@ -212,8 +296,9 @@ bool Session::wait_for_stream(std::string& error) {
       if (asked <= 50) std::this_thread::yield();
       continue;
     }
+    show_what_is_stuck();
     phase("waiting for the stream, deadline passed, aborting");
-    backend_.abort(communicator_);
+    backend_call(backend_.abort, communicator_);
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     const bool freed = device.stream_query(device.self, stream_) != kNotReady;
     error = fmt::format("the stream was not idle {} ms after the calls; abort {} it", limit.count(),
@@ -226,7 +311,7 @@ bool Session::wait_for_stream(std::string& error) {
   return true;
 }
 
-json Session::run_steps(RunMode mode, const Case& one_case) {
+void Session::remember_calls(const Case& one_case) {
   buffers_->release_all();
   for (const CallState& state : calls_) earlier_calls_.push_back(state.key);
   if (earlier_calls_.size() > kEarlierCallsMax) {
@@ -237,16 +322,48 @@ json Session::run_steps(RunMode mode, const Case& one_case) {
   std::uint32_t number = 0;
   for (const Allreduce& call : calls_of(one_case)) {
     const InputKey key{one_case.seed, number++, one_case.world, call.dtype, call.op, call.data};
-    calls_.push_back({call, key, {}, {}, 0, TUTTI_OK, asked, ""});
+    CallState& state = calls_.emplace_back();
+    state.call = call;
+    state.key = key;
+    state.path = asked;
   }
-  phase("writing inputs");
-  for (CallState& state : calls_) prepare(state);
+}
 
+// The backend had no buffers for the calls: that is its answer to all of them.
+json Session::declined(const BackendDeclined& answer) const {
+  json calls = json::array();
+  for (const CallState& state : calls_) {
+    calls.push_back({{"status", answer.status},
+                     {"reason", answer.what()},
+                     {"path", state.path},
+                     {"not_run", true}});
+  }
+  return {{"calls", calls}};
+}
+
+// Waits for what was launched; false when the case cannot go on.
+bool Session::finish(json& answer) {
+  std::string error;
+  is_stuck_ = !wait_for_stream(error);
+  const tutti_status polled = backend_call(backend_.poll_error, communicator_);
+  if (polled != TUTTI_OK) {
+    const std::string reason = reason_of(backend_, communicator_);
+    error += fmt::format("{}{}{}{}", error.empty() ? "" : "; ", name_of(polled),
+                         reason.empty() ? "" : ": ", reason);
+    answer["poll"] = polled;
+  }
+  has_failed_ = !error.empty();
+  if (has_failed_) answer["error"] = error;
+  if (is_stuck_) answer["stuck"] = true;
+  return !has_failed_;
+}
+
+// How many calls were launched.
+std::size_t Session::carry_out(const Case& one_case, json& answer) {
   const std::uint32_t skew = one_case.skews_us.empty() ? 0 : one_case.skews_us.at(options_.rank);
   std::vector<Step> steps = one_case.steps;
   steps.emplace_back(Sync{});
   std::size_t next = 0;
-  json answer;
   bool pending = false;
   for (const Step& step : steps) {
     if (std::holds_alternative<Allreduce>(step)) {
@@ -257,28 +374,41 @@ json Session::run_steps(RunMode mode, const Case& one_case) {
     }
     if (!pending) continue;
     pending = false;
-    std::string error;
-    const bool done = wait_for_stream(error);
-    const tutti_status polled = backend_.poll_error(communicator_);
-    if (polled != TUTTI_OK) {
-      error += fmt::format("{}{}", error.empty() ? "" : "; ", backend_.reason(communicator_));
-      answer["poll"] = polled;
-    }
-    if (!error.empty()) answer["error"] = error;
-    if (!done) answer["stuck"] = true;
-    if (!done || polled != TUTTI_OK) break;
+    if (!finish(answer)) break;
     moment("between");
   }
-  phase("verifying");
-  answer["calls"] = json::array();
+  return next;
+}
+
+// After an error the numbers mean nothing, but no guard and no input may have been touched.
+json Session::judge_all(RunMode mode, std::size_t launched) {
+  json answers = json::array();
+  if (is_stuck_) return answers;
   std::uint64_t position = 0;
-  for (std::size_t i = 0; i < next && !answer.contains("stuck"); ++i) {
-    json call =
-        answer.contains("error") ? json{{"status", calls_[i].status}} : judge(calls_[i], false);
-    if (mode != RunMode::plain && !answer.contains("error"))
-      compare(calls_[i], mode, position, call);
-    answer["calls"].push_back(std::move(call));
+  for (std::size_t i = 0; i < launched; ++i) {
+    if (!has_failed_) {
+      json& call = answers.emplace_back(judge(calls_[i], false));
+      if (mode != RunMode::plain) compare(calls_[i], mode, position, call);
+      continue;
+    }
+    try {
+      answers.push_back(judge_memory(calls_[i]));
+    } catch (const DeviceError& error) {  // a context that is lost shows no memory
+      answers.push_back({{"status", calls_[i].status}, {"unchecked", error.what()}});
+    }
   }
+  return answers;
+}
+
+json Session::run_steps(RunMode mode, const Case& one_case) {
+  is_stuck_ = has_failed_ = false;
+  remember_calls(one_case);
+  phase("writing inputs");
+  for (CallState& state : calls_) prepare(state);
+  json answer;
+  const std::size_t launched = carry_out(one_case, answer);
+  phase("verifying");
+  answer["calls"] = judge_all(mode, launched);
   phase("idle");
   return answer;
 }

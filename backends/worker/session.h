@@ -1,6 +1,7 @@
 // A session: one backend's communicator on this rank, and the cases that it carries out.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/worker/backend_call.h"
 #include "backends/worker/buffers.h"
 #include "fixtures/cases/case.h"
 #include "fixtures/device/device.h"
@@ -35,6 +37,7 @@ struct CallState {
   std::uint64_t input_hash = 0;
   tutti_status status = TUTTI_OK;
   std::string path, reason;
+  nlohmann::json planned;  // what `plan` said of it
 };
 
 class Session {
@@ -42,7 +45,8 @@ class Session {
   Session(const tutti_backend& backend, SessionLinks links, SessionOptions options);
   ~Session();
 
-  // Each returns what the rank is told. An exception out of the backend is told, too, as "threw".
+  // Each returns what the rank is told. An exception out of the backend is told, too, as "threw";
+  // what tutti itself could not do (no memory, a device that fails) as "suite_error".
   nlohmann::json create();
   nlohmann::json run(RunMode mode, const Case& one_case);
   nlohmann::json verify_all();
@@ -52,10 +56,20 @@ class Session {
   tutti_status exchange(const void* sent, void* received, std::size_t bytes);
   void phase(const std::string& text);
   void moment(const char* when);
+  void open_and_check_device();
+  void fill_in_world();
+  nlohmann::json declined(const BackendDeclined& answer) const;
+  void remember_calls(const Case& one_case);
   nlohmann::json run_steps(RunMode mode, const Case& one_case);
+  std::size_t carry_out(const Case& one_case, nlohmann::json& answer);
+  bool finish(nlohmann::json& answer);
+  nlohmann::json judge_all(RunMode mode, std::size_t launched);
   void prepare(CallState& state);
   void launch(CallState& state, std::size_t number, std::uint32_t skew_us);
+  nlohmann::json plan(const tutti_request& request) const;
   bool wait_for_stream(std::string& error);
+  void show_what_is_stuck();
+  nlohmann::json judge_memory(const CallState& state);
   nlohmann::json judge(const CallState& state, bool all_shares);
   nlohmann::json judge_output(const CallState& state, bool all_shares);
   void compare(const CallState& state, RunMode mode, std::uint64_t& position,
@@ -70,9 +84,14 @@ class Session {
   void* communicator_ = nullptr;
   void* stream_ = nullptr;
   std::unique_ptr<Buffers> buffers_;
-  std::vector<CallState> calls_;         // of the current case
-  std::vector<InputKey> earlier_calls_;  // of earlier cases, newest last
-  std::map<std::string, int> moments_;   // how often each was reached
+  std::vector<CallState> calls_;                          // of the current case
+  std::vector<InputKey> earlier_calls_;                   // of earlier cases, newest last
+  std::map<std::string, int> moments_;                    // how often each was reached
+  std::uint32_t round_ = 0;                               // of exchanges, in what the rank asks now
+  std::chrono::steady_clock::time_point exchange_until_;  // during `create`; else a deadline each
+  bool is_creating_ = false;
+  bool is_stuck_ = false;    // the stream of the last run did not become idle
+  bool has_failed_ = false;  // the last run reported an error
 };
 
 }  // namespace tutti

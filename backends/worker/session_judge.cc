@@ -2,6 +2,8 @@
 // of all shares.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "backends/worker/session.h"
@@ -27,7 +29,13 @@ json to_json(const Check& check) {
 }  // namespace
 
 json Session::judge(const CallState& state, bool all_shares) {
-  json told{{"status", state.status}, {"path", state.path}};
+  json told = judge_memory(state);
+  if (state.status == TUTTI_OK) told.update(judge_output(state, all_shares));
+  return told;
+}
+
+json Session::judge_memory(const CallState& state) {
+  json told{{"status", state.status}, {"path", state.path}, {"planned", state.planned}};
   if (!state.reason.empty()) told["reason"] = state.reason;
   buffers_->from_device(state.recv);
   const bool in_place = state.call.place == Place::in;
@@ -52,7 +60,6 @@ json Session::judge(const CallState& state, bool all_shares) {
     }
   }
   if (!corrupt.empty()) told["corrupt"] = corrupt;
-  if (state.status == TUTTI_OK) told.update(judge_output(state, all_shares));
   return told;
 }
 
@@ -91,7 +98,10 @@ void Session::compare(const CallState& state, RunMode mode, std::uint64_t& posit
   if (mode == RunMode::publish) {
     std::memcpy(shared, output, bytes);
   } else {
-    told["ulp"] = max_ulp_distance(state.call.dtype, share.last - share.first, shared, output);
+    // Largest where a number stands against a NaN; read back as a signed number.
+    const std::uint64_t distance =
+        max_ulp_distance(state.call.dtype, share.last - share.first, shared, output);
+    told["ulp"] = std::min<std::uint64_t>(distance, INT64_MAX);
   }
 }
 
