@@ -35,6 +35,8 @@ install(CODE [[
   set(root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
   file(GLOB_RECURSE modules "${root}/lib/tutti/backends/*.so")
   file(GET_RUNTIME_DEPENDENCIES
+    EXECUTABLES "${root}/bin/tutti" "${root}/lib/tutti/tutti-worker"
+    LIBRARIES "${root}/lib/tutti/libtutti_worker.so"
     MODULES ${modules}
     RESOLVED_DEPENDENCIES_VAR found
     UNRESOLVED_DEPENDENCIES_VAR absent

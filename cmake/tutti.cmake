@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 set(TUTTI_LIB_DIR ${CMAKE_BINARY_DIR}/lib/tutti)
 set(TUTTI_SHARE_DIR ${CMAKE_BINARY_DIR}/share/tutti)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-set(CMAKE_INSTALL_RPATH "$ORIGIN:$ORIGIN/../lib/tutti")
+set(CMAKE_INSTALL_RPATH "$ORIGIN:$ORIGIN/third_party:$ORIGIN/../lib/tutti:$ORIGIN/../lib/tutti/third_party")
 file(MAKE_DIRECTORY ${TUTTI_LIB_DIR}/backends ${TUTTI_SHARE_DIR})
 
 include_directories(${CMAKE_SOURCE_DIR})
@@ -89,7 +89,7 @@ endfunction()
 function(tutti_add_test name)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} rapidcheck GTest::gtest GTest::gtest_main fmt::fmt-header-only
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} rapidcheck GTest::gtest GTest::gtest_main fmt::fmt
                         nlohmann_json::nlohmann_json Threads::Threads)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})

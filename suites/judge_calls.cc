@@ -115,6 +115,11 @@ Outcome judge_call(std::size_t number, const Case& one_case, const BackendEntry&
     return red(Verdict::split, fmt::format("call {}: {}", number, grouped(statuses)));
   if (!all_equal(plans))
     return red(Verdict::split, fmt::format("call {}: plan: {}", number, grouped(plans)));
+  const json& told = run.front().body["calls"][number];
+  if (told.contains("planned") && told["planned"].value("answer", 0) < 0) {
+    return red(Verdict::lost_path,
+               fmt::format("call {}: {}", number, text_of(told["planned"], "text")));
+  }
   if (*codes.begin() == TUTTI_OK)
     return judge_carried_out(number, one_case, run, claim, backend.claims);
   const json& first = run.front().body["calls"][number];

@@ -92,10 +92,11 @@ bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node&
   options.deadline_ms = options_.deadline_ms;
   options.numerics = backend.claims.numerics;
   options.faults = one_case.faults;
+  const milliseconds timeout = std::max(kCreateTimeoutMin, milliseconds(2 * options_.deadline_ms));
+  options.create_timeout_ms = static_cast<std::uint64_t>(timeout.count());
   std::vector<std::string> payloads;
   for (options.rank = 0; options.rank < one_case.world; ++options.rank)
     payloads.push_back(to_text(options));
-  const milliseconds timeout = std::max(kCreateTimeoutMin, milliseconds(2 * options_.deadline_ms));
   seen.create = director_.ask(live.id, Kind::create, payloads, timeout);
   return all_answered(seen.create) &&
          std::all_of(seen.create.begin(), seen.create.end(), [](const Reply& reply) {

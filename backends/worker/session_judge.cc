@@ -85,19 +85,24 @@ json Session::judge_output(const CallState& state, bool all_shares) {
   return {{"hashes", hashes}, {"check", to_json(check)}};
 }
 
+// A call's place in the shared memory: whether it was published, then this rank's share of its
+// output.
 void Session::compare(const CallState& state, RunMode mode, std::uint64_t& position,
                       json& told) const {
+  constexpr std::uint64_t kLine = 64;
   const std::uint64_t element = bytes_of(state.call.dtype);
   const Share share = share_of(options_.rank, options_.world, state.call.count);
   const std::uint64_t bytes = (share.last - share.first) * element;
   const std::uint64_t start = position;
-  position += (bytes + 63) / 64 * 64;
-  if (!links_.compare || position > kCompareBytes || state.status != TUTTI_OK) return;
-  char* shared = links_.compare + start;
+  position += kLine + (bytes + kLine - 1) / kLine * kLine;
+  if (!links_.compare || position > kCompareBytes || state.call.data == DataClass::bytes) return;
+  char& is_published = links_.compare[start];
+  char* shared = links_.compare + start + kLine;
   const char* output = state.recv.mirror() + share.first * element;
   if (mode == RunMode::publish) {
-    std::memcpy(shared, output, bytes);
-  } else {
+    is_published = state.status == TUTTI_OK;
+    if (is_published) std::memcpy(shared, output, bytes);
+  } else if (is_published && state.status == TUTTI_OK) {
     // Largest where a number stands against a NaN; read back as a signed number.
     const std::uint64_t distance =
         max_ulp_distance(state.call.dtype, share.last - share.first, shared, output);
