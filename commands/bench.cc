@@ -7,7 +7,6 @@
 #include <chrono>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "commands/commands.h"
 #include "suites/runner.h"
@@ -38,10 +37,10 @@ double cpu_seconds(const std::vector<std::string>& pids) {
   return total / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-Case small_case(int world) {
+Case small_case(const BackendEntry& backend, int world) {
   Case one_case;
-  one_case.backend = "one_shot";
-  one_case.path = "one_shot";
+  one_case.backend = backend.name;
+  if (backend.is_named) one_case.plugin = backend.plugin;
   one_case.property = "agreement.exact";
   one_case.world = world;
   Allreduce call;
@@ -50,16 +49,54 @@ Case small_case(int world) {
   return one_case;
 }
 
-void measure(Job& job, const BackendEntry& backend, const Node& node, int world, bool in_rank) {
+struct Subject {
+  BackendEntry backend;
+  std::string path;
+};
+
+// The path of a backend that is claimed for the small case on this node; empty when there is none.
+std::string claimed_path(Runner& runner, const BackendEntry& backend, const Node& node) {
+  const BackendIdentity& identity = runner.identity(backend);
+  if (!(identity.memory & TUTTI_MEMORY_HOST)) return "";
+  Case one_case = small_case(backend, 2);
+  for (const std::string& path : identity.paths) {
+    one_case.path = path;
+    const Situation situation = situation_of(one_case, calls_of(one_case).front(), node);
+    if (path != "auto" && backend.claims.state_of(situation).first == ClaimState::claimed)
+      return path;
+  }
+  return "";
+}
+
+Subject subject_of(Job& job, const Node& node) {
+  Runner runner(job.director, job.places, {job.options.deadline_ms, false});
+  const bool is_chosen = !job.options.backends.empty();
+  for (const BackendEntry& backend : choose_backends(job.places, job.options.backends)) {
+    try {
+      const std::string path = claimed_path(runner, backend, node);
+      if (!path.empty()) return {backend, path};
+    } catch (const CatalogError&) {
+      if (is_chosen) throw;  // otherwise it is not for this machine
+    }
+  }
+  throw SuiteError(
+      fmt::format("{} of its own for 1024 fp32 in host memory; name a backend with --backend",
+                  is_chosen ? job.options.backends.front() + " claims no path"
+                            : "no installed backend claims a path"));
+}
+
+void measure(Job& job, const Subject& subject, const Node& node, int world, bool in_rank) {
   Runner runner(job.director, job.places, {job.options.deadline_ms, in_rank});
-  Case one_case = small_case(world);
+  Case one_case = small_case(subject.backend, world);
+  one_case.path = subject.path;
   std::vector<double> micros;
   for (int i = 0; i < kWarmUps + kCases; ++i) {
     one_case.seed = static_cast<std::uint64_t>(i);
     const auto start = Clock::now();
-    const Outcome outcome = runner.run(one_case, backend, node);
-    if (outcome.is_red())
-      throw SuiteError(fmt::format("the case of the benchmark is red: {}", outcome.reason));
+    const Outcome outcome = runner.run(one_case, subject.backend, node);
+    if (outcome.verdict != Verdict::pass)
+      throw SuiteError(fmt::format("the case of the benchmark came to {}: {}",
+                                   name_of(outcome.verdict), outcome.reason));
     if (i >= kWarmUps)
       micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   }
@@ -70,24 +107,44 @@ void measure(Job& job, const BackendEntry& backend, const Node& node, int world,
              micros[micros.size() * 9 / 10]);
 }
 
+// All ranks hold a worker, and the director waits as it does for an answer: for the hello of a
+// process that sleeps.
+void measure_idle(Job& job, const Subject& subject, const Node& node) {
+  const int world = job.director.ranks();
+  Runner runner(job.director, job.places, {job.options.deadline_ms, false});
+  Case one_case = small_case(subject.backend, world);
+  one_case.path = subject.path;
+  runner.run(one_case, subject.backend, node);
+  WorkerCommand sleeper;
+  sleeper.arguments = {"sleep", "3"};
+  const auto start = Clock::now();
+  const double before = cpu_seconds(job.pids);
+  std::uint32_t id = 0;
+  job.director.start(1, sleeper, std::chrono::seconds(10), id);
+  const double used = cpu_seconds(job.pids) - before;
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  job.director.kill(id);
+  runner.close_all();
+  fmt::print("{} ranks that wait, the director among them, use {:.0f}% of one core\n",
+             job.pids.size(), used / seconds * 100);
+}
+
 }  // namespace
 
 int bench(Job& job) {
-  const BackendEntry backend = find_backend(job.places, "one_shot");
   const Node node = node_of(job, "host");
+  const Subject subject = subject_of(job, node);
   fmt::print(
-      "one allreduce of 1024 fp32, exact inputs, verified, on the host device; {} cases each\n",
-      kCases);
+      "{}, path {}: one allreduce of 1024 fp32, exact inputs, verified, on the host device; {} "
+      "cases each\n",
+      subject.backend.name, subject.path, kCases);
+  const bool in_rank_too = subject.backend.claims.launch.empty();
   for (const int world : {2, 4, 8}) {
     if (world > job.director.ranks()) continue;
-    measure(job, backend, node, world, false);
-    measure(job, backend, node, world, true);
+    measure(job, subject, node, world, false);
+    if (in_rank_too) measure(job, subject, node, world, true);
   }
-  const double before = cpu_seconds(job.pids);
-  constexpr double kIdleSeconds = 3;
-  std::this_thread::sleep_for(std::chrono::duration<double>(kIdleSeconds));
-  fmt::print("{} idle ranks use {:.0f}% of one core\n", job.director.ranks(),
-             (cpu_seconds(job.pids) - before) / kIdleSeconds * 100);
+  measure_idle(job, subject, node);
   return 0;
 }
 

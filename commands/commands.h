@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "commands/machine.h"
 #include "commands/options.h"
 #include "fixtures/nodes/node.h"
 #include "fixtures/world/director.h"
@@ -16,8 +17,8 @@ struct Job {
   const Options& options;
   Director& director;
   Places places;
-  Node real;                      // this machine; no devices without a GPU
-  std::vector<std::string> pids;  // of all ranks
+  Machine machine;
+  std::vector<std::string> pids;  // of the ranks on this host
   std::string command_line;
   std::string build_id;
 };
@@ -27,7 +28,9 @@ int replay(Job& job);
 int bench(Job& job);
 int list(const Places& places);  // needs no MPI
 
-// The node that options name. Throws NodeError.
+// The node that options name; without a name the real one where there is a GPU, else `host`. Throws
+// NodeError, also when the machine could not be read and no simulated node is named: a broken GPU
+// must not become a run without one.
 Node node_of(const Job& job, const std::string& name);
 
 }  // namespace tutti

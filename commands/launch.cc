@@ -59,6 +59,10 @@ std::string become_mpirun(int ranks, const std::vector<std::string>& arguments) 
   if (find_program("ssh").empty()) environment.emplace_back("OMPI_MCA_plm_rsh_agent", "");
   // Containers forbid process_vm_readv; the ranks' messages are small.
   environment.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+  // Seconds that a director has after SIGTERM to write its report. mpirun waits twice as long
+  // whenever a job ends with a status other than 0, a red run too, so it is not much more than
+  // its 1.
+  environment.emplace_back("OMPI_MCA_odls_base_sigkill_timeout", "2");
   // Ranks write to a terminal of mpirun's own, whatever this process writes to.
   if (::isatty(STDOUT_FILENO)) ::setenv("TUTTI_TERMINAL", "1", 1);
   std::vector<std::string> words{"mpirun",          "-q",        "-np", std::to_string(ranks),

@@ -8,8 +8,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 
+#include "commands/build_hash.h"
 #include "commands/commands.h"
 #include "commands/launch.h"
 #include "commands/machine.h"
@@ -23,7 +25,29 @@ namespace {
 
 constexpr int kCannotWork = 2;
 
-std::string build_id() { return fmt::format("{}-{}", TUTTI_VERSION, TUTTI_REVISION); }
+// The revision is that of the last configuration, so what is run is told by its bytes.
+std::string build_id() {
+  return fmt::format("{}-{}-{:016x}", TUTTI_VERSION, TUTTI_REVISION,
+                     hash_of_files({"/proc/self/exe", places().lib + "/libtutti_worker.so"}));
+}
+
+// With --isolation none backends run in this process, so it gets what keeps workers safe. Before
+// MPI_Init: its threads may read the environment.
+void make_safe(const Options& options) {
+  std::map<std::string, std::string> own;
+  std::vector<std::string> names = options.backends;
+  if (options.command == "replay") names.push_back(parse_case(options.line).plugin);
+  for (const std::string& name : names) {
+    try {
+      const BackendEntry backend = find_backend(places(), name);
+      own.insert(backend.claims.environment.begin(), backend.claims.environment.end());
+    } catch (const CatalogError&) {
+      continue;  // the director tells
+    }
+  }
+  for (const auto& [key, value] : worker_environment(places(), own))
+    ::setenv(key.c_str(), value.c_str(), 1);
+}
 
 std::vector<std::string> words_of(int count, char** arguments) {
   return {arguments + 1, arguments + count};
@@ -51,12 +75,12 @@ std::string problem_of_job(Link& link, const std::string& mine) {
 }
 
 int direct(const Options& options, Link& link, RankService& service,
-           const std::string& command_line, Node real, std::vector<std::string> pids) {
+           const std::string& command_line, const std::string& build, Machine machine,
+           std::vector<std::string> pids) {
   Director director(link, service);
   int status = kCannotWork;
   try {
-    Job job{options,         director,     places(),  std::move(real),
-            std::move(pids), command_line, build_id()};
+    Job job{options, director, places(), std::move(machine), std::move(pids), command_line, build};
     if (options.command == "run") status = run(job);
     if (options.command == "replay") status = replay(job);
     if (options.command == "bench") status = bench(job);
@@ -68,18 +92,29 @@ int direct(const Options& options, Link& link, RankService& service,
   return status;
 }
 
+// Ids of the ranks' processes on this host; empty when the ranks do not answer.
+std::vector<std::string> pids_here(Link& link) {
+  const std::string host = host_name() + " ";
+  std::vector<std::string> pids;
+  for (const std::string& text : link.gather_texts(host + std::to_string(::getpid()))) {
+    if (text.starts_with(host)) pids.push_back(text.substr(host.size()));
+  }
+  return pids;
+}
+
 int as_rank(const Options& options, const std::string& command_line) {
   Link link;
-  const std::string problem = problem_of_job(link, build_id() + " " + command_line);
+  const std::string build = build_id();
+  const std::string problem = problem_of_job(link, build + " " + command_line);
   if (!problem.empty()) {
     if (link.rank() == 0) fmt::print(stderr, "tutti: {}\n", problem);
     return kCannotWork;
   }
   RankService service;
-  Node real = read_machine(link, places());
-  std::vector<std::string> pids = link.gather_texts(std::to_string(::getpid()));
+  Machine machine = read_machine(link, places());
+  std::vector<std::string> pids = pids_here(link);
   if (link.rank() == 0)
-    return direct(options, link, service, command_line, std::move(real), std::move(pids));
+    return direct(options, link, service, command_line, build, std::move(machine), std::move(pids));
   serve_rank(link, service);
   return 0;
 }
@@ -97,6 +132,7 @@ int main_of(int count, char** arguments) {
     return kCannotWork;
   }
   prepare_for_mpi();
+  if (options.isolation == "none" || options.command == "bench") make_safe(options);
   ::prctl(PR_SET_TIMERSLACK, 1);
   MPI_Init(nullptr, nullptr);
   install_signal_notes();

@@ -68,6 +68,10 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
   replay->add_option("line", options.line, "the case line, in quotes")->required();
   bench->add_option("what", options.bench, "overhead: cost of a small case")
       ->check(CLI::IsMember({"overhead"}));
+  bench
+      ->add_option("--backend", options.backends,
+                   "backend by name or path; by default the first that the host device suits")
+      ->expected(1);
   add_common_options(*bench, options);
   try {
     app.parse(with_np(count, arguments));

@@ -40,11 +40,27 @@ nlohmann::ordered_json options_json(const Options& options, int ranks) {
           {"deadline_ms", options.deadline_ms}};
 }
 
+// --isolation none hosts plugins only: a backend that was named is refused, others are left out.
+void leave_out_own_workers(Plan& plan, const Options& options) {
+  std::vector<BackendEntry> kept;
+  for (BackendEntry& backend : plan.backends) {
+    if (backend.claims.launch.empty()) {
+      kept.push_back(std::move(backend));
+    } else if (options.backends.empty()) {
+      fmt::print("left out: {} brings a worker of its own, which --isolation none cannot host\n",
+                 backend.name);
+    } else {
+      throw CatalogError(fmt::format(
+          "{} brings a worker of its own, so --isolation none cannot host it", backend.name));
+    }
+  }
+  plan.backends = std::move(kept);
+}
+
 Plan plan_of(Job& job) {
   Plan plan;
-  if (job.options.backends.empty()) plan.backends = installed_backends(job.places);
-  for (const std::string& name : job.options.backends)
-    plan.backends.push_back(find_backend(job.places, name));
+  plan.backends = choose_backends(job.places, job.options.backends);
+  if (job.options.isolation == "none") leave_out_own_workers(plan, job.options);
   plan.node = node_of(job, job.options.node);
   plan.worlds = worlds_of(job.options.worlds, job.director.ranks());
   plan.filter = job.options.filter;
@@ -117,15 +133,48 @@ int run_and_report(const Plan& plan, RunContext& context, const std::string& fol
 
 }  // namespace
 
-Node node_of(const Job& job, const std::string& name) {
-  if (name == "real" || (name.empty() && !job.real.devices.empty())) {
-    if (job.real.devices.empty())
-      throw NodeError("--node real: this machine has no GPU that CUDA can see; try --node host");
-    Node node = job.real;
-    node.name = "real";
-    return node;
+namespace {
+
+// The source tree when its script started this, so that reports do not lie about wherever the user
+// stood; else the current folder.
+std::string reports_base() {
+  const char* base = std::getenv("TUTTI_REPORTS_BASE");
+  return base && *base ? base : ".";
+}
+
+// A run without a GPU says why.
+void tell_machine(const Machine& machine) {
+  if (!machine.problem.empty()) {
+    fmt::print(stderr, "tutti: {}; going on with the node that was named\n", machine.problem);
+  } else if (machine.real.devices.empty()) {
+    fmt::print("no GPU: {}\n", machine.real.source);
   }
-  return load_node(job.places.share + "/nodes", name.empty() ? "host" : name);
+}
+
+}  // namespace
+
+Node node_of(const Job& job, const std::string& name) {
+  const Machine& machine = job.machine;
+  const bool is_real = name == "real" || (name.empty() && !machine.real.devices.empty());
+  if ((is_real || name.empty()) && !machine.problem.empty()) {
+    throw NodeError(fmt::format("{}\nMend that, or go without: --node host", machine.problem));
+  }
+  if (is_real && machine.real.devices.empty()) {
+    throw NodeError(
+        fmt::format("--node real: this machine has no GPU that can be used ({}); try "
+                    "--node host",
+                    machine.real.source));
+  }
+  Node node =
+      is_real ? machine.real : load_node(job.places.share + "/nodes", name.empty() ? "host" : name);
+  if (is_real) node.name = "real";
+  if (node.device_kind == "host" && machine.hosts > 1) {
+    throw NodeError(fmt::format(
+        "node {} is simulated in memory that ranks share, and these ranks are on {} hosts; start "
+        "them on one",
+        node.name, machine.hosts));
+  }
+  return node;
 }
 
 int run(Job& job) {
@@ -146,13 +195,16 @@ int run(Job& job) {
                               std::chrono::duration<double>(options.time_seconds))
                     : std::chrono::steady_clock::time_point::max();
   RunInfo info;
-  info.machine = machine_facts(job.real, plan.node);
+  info.machine = machine_facts(job.machine.real, plan.node);
   info.options = options_json(options, job.director.ranks());
   info.command = job.command_line;
   info.started = utc_now();
   const bool is_default = options.out.empty();
+  if (!is_default) require_new_folder(options.out);
   const std::string folder =
-      is_default ? default_folder(".", host_name(), job.real.driver) : options.out;
+      is_default ? default_folder(reports_base(), host_name(), job.machine.real.driver)
+                 : options.out;
+  tell_machine(job.machine);
   fmt::print("node {}, {} backends, worlds {}, seed {}, reports in {}\n", plan.node.name,
              plan.backends.size(),
              options.worlds.empty() ? fmt::format("1..{}", job.director.ranks()) : options.worlds,

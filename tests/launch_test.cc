@@ -76,6 +76,68 @@ TEST(Launch, WithoutIsolation) {
   EXPECT_EQ(finished.result.status, 0) << finished.result.output;
 }
 
+TEST(Launch, WithoutIsolationBackendsWithTheirOwnWorkerAreLeftOutOrRefused) {
+  const std::string with_worker = (lib_folder() / "examples" / "example_python").string();
+  const CommandResult named =
+      tutti({"run", "-np", "1", "--isolation", "none", "--backend", with_worker});
+  EXPECT_EQ(named.status, 2) << named.output;
+  EXPECT_NE(named.output.find("a worker of its own"), std::string::npos) << named.output;
+}
+
+TEST(Launch, TwoBackendsOfOneName) {
+  const CommandResult result = tutti({"run", "-np", "1", "--backend", "one_shot,one_shot"});
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_NE(result.output.find("two backends are called one_shot"), std::string::npos)
+      << result.output;
+}
+
+TEST(Launch, AFolderWithRecordsIsRefusedAndKept) {
+  const Folder folder;
+  const std::vector<std::string> words{"run",      "-np",     "1",           "--backend",
+                                       "one_shot", "--cases", "1",           "--filter",
+                                       "*exact*",  "--out",   folder / "out"};
+  ASSERT_EQ(tutti(words).status, 0);
+  const auto before = lines_of(folder / "out/records.jsonl");
+  const CommandResult again = tutti(words);
+  EXPECT_EQ(again.status, 2) << again.output;
+  EXPECT_NE(again.output.find("records.jsonl"), std::string::npos) << again.output;
+  EXPECT_EQ(lines_of(folder / "out/records.jsonl"), before);
+}
+
+TEST(Launch, VariablesOfGoogleTestDoNotActOnARun) {
+  const Folder folder;
+  const auto records = [&](const std::string& name, std::vector<std::string> words) {
+    const std::vector<std::string> run{program(),   "run",      "-np",     "2",
+                                       "--backend", "one_shot", "--cases", "1",
+                                       "--filter",  "*exact*",  "--out",   folder / name};
+    words.insert(words.end(), run.begin(), run.end());
+    const CommandResult result = command(words);
+    EXPECT_EQ(result.status, 0) << result.output;
+    return lines_of(folder / (name + "/records.jsonl")).size();
+  };
+  const std::size_t plain = records("plain", {"env"});
+  EXPECT_GT(plain, 0u);
+  EXPECT_EQ(records("set", {"env", "GTEST_TOTAL_SHARDS=2", "GTEST_SHARD_INDEX=0", "GTEST_REPEAT=2",
+                            "GTEST_OUTPUT=xml:" + folder / "out.xml"}),
+            plain);
+  EXPECT_FALSE(fs::exists(folder / "out.xml"));
+}
+
+TEST(Launch, ReportsGoBelowTheFolderThatTheScriptNames) {
+  const Folder folder;
+  const CommandResult result =
+      command({"env", "TUTTI_REPORTS_BASE=" + folder / "base", program(), "run", "-np", "1",
+               "--backend", "one_shot", "--cases", "1", "--filter", "*exact*"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(fs::exists(folder / "base/reports/out/latest/report.json")) << result.output;
+}
+
+TEST(Bench, MeasuresTheBackendThatIsNamed) {
+  const CommandResult result = tutti({"bench", "overhead", "-np", "2", "--backend", "one_shot"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_NE(result.output.find("ranks that wait"), std::string::npos) << result.output;
+}
+
 TEST(Seed, SameSeedSameCasesAndAPrefixUnderTime) {
   const Folder folder;
   const auto trace = [&](const std::string& name, std::vector<std::string> more) {
