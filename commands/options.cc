@@ -29,6 +29,8 @@ void add_run_options(CLI::App& run, Options& options) {
       ->check(CLI::PositiveNumber);
   run.add_option("--time", options.time_seconds, "seconds after which no new case is begun")
       ->check(CLI::PositiveNumber);
+  run.add_option("--shrink", options.shrink_seconds, "seconds for making one failure smaller")
+      ->check(CLI::PositiveNumber);
   run.add_option("--trace", options.trace, "file that gets the line of every case drawn, in order");
   run.add_option("--out", options.out, "folder for the reports");
 }
@@ -89,6 +91,7 @@ Profile profile_of(const Options& options) {
   Profile profile;
   if (options.profile == "nightly") profile = {"nightly", 60, 64u << 20, 20, 60};
   if (options.cases > 0) profile.cases = options.cases;
+  if (options.shrink_seconds > 0) profile.shrink_seconds = options.shrink_seconds;
   return profile;
 }
 

@@ -17,6 +17,7 @@ struct Options {
   std::uint64_t seed = 1;
   int cases = 0;                      // a cell; 0: the profile's
   double time_seconds = 0;            // 0: no limit
+  double shrink_seconds = 0;          // for one failure; 0: the profile's
   std::string trace;                  // file that gets every case line; empty: none
   std::string out;                    // empty: reports/out/<machine>-<driver>-<time>
   int ranks = 8;                      // -np, when mpirun is started from here

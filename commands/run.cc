@@ -181,7 +181,9 @@ int run(Job& job) {
   const Options& options = job.options;
   Runner runner(job.director, job.places, {options.deadline_ms, options.isolation == "none"});
   const Plan plan = plan_of(job);
-  RunContext context{runner, profile_of(options), options.seed, job.build_id, {}, nullptr, {}, {}};
+  RunContext context{.runner = runner, .profile = profile_of(options)};
+  context.seed = options.seed;
+  context.build_id = job.build_id;
   std::ofstream trace;
   if (!options.trace.empty()) {
     trace.open(options.trace);

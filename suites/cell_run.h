@@ -17,13 +17,13 @@ struct RunContext {
   Runner& runner;
   Profile profile;
   std::uint64_t seed = 0;
-  std::string build_id;
+  std::string build_id{};
   std::chrono::steady_clock::time_point end =
       std::chrono::steady_clock::time_point::max();  // --time
   std::ofstream* trace = nullptr;  // gets the line of every case drawn; null: none
-  std::map<std::string, std::string> not_installed;  // backend -> why, once it is known
-  std::map<std::string, std::string> broken;         // backend -> why it cannot be hosted
-  std::set<std::string> no_gpu;  // backends that take CUDA memory only, on a node without
+  std::map<std::string, std::string> not_installed{};  // backend -> why, once it is known
+  std::map<std::string, std::string> broken{};         // backend -> why it cannot be hosted
+  std::set<std::string> no_gpu{};  // backends that take CUDA memory only, on a node without
 };
 
 // Never throws for what a backend does; SuiteError and Interrupted pass through.

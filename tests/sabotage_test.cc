@@ -27,7 +27,7 @@ TEST_P(Sabotaged, IsCaughtExplainedAndReplays) {
   const Finished finished =
       run({"-np", std::to_string(sabotage.world), "--backend", sabotaged(sabotage.backend),
            "--world", std::to_string(sabotage.world), "--filter", "*." + sabotage.property + "/*",
-           "--deadline-ms", "1000"});
+           "--deadline-ms", "1000", "--shrink", "1"});
   EXPECT_EQ(finished.result.status, 1) << finished.result.output;
   ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
   const auto red = finished.with(sabotage.verdict);
