@@ -144,20 +144,44 @@ std::string indented(const std::string& text) {
   return result + "\n";
 }
 
+// Backends of which no cell was tested, with the first reason; they would fill the table with
+// "skip".
+std::map<std::string, std::string> untested_of(const std::vector<Record>& records) {
+  std::map<std::string, std::string> reasons;
+  std::set<std::string> tested;
+  for (const Record& record : records) {
+    if (record.verdict != Verdict::skip) tested.insert(record.backend);
+    const std::string why = record.reason.empty() ? "" : ": " + record.reason;
+    reasons.try_emplace(record.backend, fmt::format("{}{}", name_of(record.skip_cause), why));
+  }
+  for (const std::string& backend : tested) reasons.erase(backend);
+  return reasons;
+}
+
+std::string lines_of(const std::map<std::string, std::string>& untested) {
+  std::string text;
+  for (const auto& [backend, reason] : untested)
+    text += fmt::format("{}: all cells skipped, {}\n", printable(backend), printable(reason));
+  return text;
+}
+
 }  // namespace
 
 std::string summary_table(const std::vector<Record>& records) {
   if (records.empty()) return "no records: nothing was tested\n";
+  const std::map<std::string, std::string> untested = untested_of(records);
   Cells cells;
   std::set<int> worlds;
   std::uint64_t cases = 0;
   for (const Record& record : records) {
+    cases += record.cases;
+    if (untested.contains(record.backend)) continue;
     ++cells[{record.backend, record.property}][record.world][record.verdict];
     worlds.insert(record.world);
-    cases += record.cases;
   }
   const auto totals = totals_of(records);
-  return blocks_of(cells, worlds) + fmt::format("\n{} cells, {} cases\n", records.size(), cases) +
+  const std::string table = cells.empty() ? "" : blocks_of(cells, worlds);
+  return table + lines_of(untested) + fmt::format("\n{} cells, {} cases\n", records.size(), cases) +
          colour_text(Colour::green, "green", totals) + colour_text(Colour::red, "red", totals) +
          colour_text(Colour::grey, "grey", totals) + skips_of(records);
 }

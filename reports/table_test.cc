@@ -40,13 +40,13 @@ TEST(SummaryTable, ShowsTheWorstOfACell) {
   EXPECT_EQ(row_of(records_of(3, {pass, wrong, pass, skip})), label + "1 wrong/3");
   EXPECT_EQ(row_of(records_of(3, {pass, wrong, hang, hang})), label + "2 hang+1/4");
   EXPECT_EQ(row_of(records_of(3, {pass, refused})), label + "1 refused/2");
-  EXPECT_EQ(row_of(records_of(3, {skip})), label + "skip");
+  EXPECT_EQ(row_of(records_of(3, {skip, pass})), label + "1");
 }
 
 TEST(SummaryTable, EveryRedVerdictShowsInItsCell) {
   for (const std::string& name : names<Verdict>()) {
     const Verdict verdict = *parse<Verdict>(name);
-    if (verdict == Verdict::pass) continue;
+    if (verdict == Verdict::pass || verdict == Verdict::skip) continue;
     EXPECT_TRUE(contains(row_of(records_of(3, {verdict})), name)) << name;
   }
 }
@@ -60,10 +60,11 @@ TEST(SummaryTable, HasAColumnForEachWorldAndCountsAll) {
   records.back().world = 2;
   records.back().verdict = Verdict::skip;
   records.back().skip_cause = SkipCause::no_gpu;
+  records.back().reason = "no GPU here";
   EXPECT_EQ(summary_table(records),
-            "backend   property         w2    w8\n"
-            "ring      agreement.exact  skip  .\n"
-            "two_shot  agreement.exact  1     1 wrong/1\n"
+            "backend   property         w2  w8\n"
+            "two_shot  agreement.exact  1   1 wrong/1\n"
+            "ring: all cells skipped, no_gpu: no GPU here\n"
             "\n"
             "3 cells, 300 cases\n"
             "1 green (1 pass)\n"
