@@ -86,8 +86,12 @@ TEST(SummaryTable, StaysWithinAHundredColumns) {
     for (std::string line; std::getline(table, line) && !contains(line, " cells, ");) {
       RC_ASSERT(line.size() <= 100u);
     }
+    const bool tested = std::any_of(records.begin(), records.end(), [](const Record& record) {
+      return record.verdict != Verdict::skip;
+    });
+    RC_ASSERT(contains(table.str(), "all cells skipped") != tested);
     for (const int world : worlds)
-      RC_ASSERT(contains(summary_table(records), " w" + std::to_string(world)));
+      RC_ASSERT(!tested || contains(table.str(), " w" + std::to_string(world)));
   }));
 }
 
