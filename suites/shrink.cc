@@ -10,7 +10,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr int kRepeats = 5;
+constexpr int kRepeats = 3;
 
 // One field of one call made smaller.
 template <typename Field>
