@@ -43,15 +43,8 @@ int replay(Job& job) {
   Cell cell{&property_of(one_case), &backend,        &node, {}, one_case.world, one_case.path,
             calls.front().dtype,    calls.front().op};
   const bool in_rank = job.options.isolation == "none";
-  for (const BackendEntry& other : installed) {
-    if (in_rank && !other.claims.launch.empty()) continue;
-    if (other.name != backend.name && other.claims.reference_priority > 0)
-      cell.references.push_back(&other);
-  }
-  std::sort(cell.references.begin(), cell.references.end(), [](const auto* a, const auto* b) {
-    return a->claims.reference_priority > b->claims.reference_priority;
-  });
   Runner runner(job.director, job.places, {job.options.deadline_ms, in_rank});
+  cell.references = references_for(runner, installed, backend, node);
   const Outcome outcome = check_case(runner, one_case, cell, true);
   runner.close_all();
   fmt::print("{}\n{}: {}\n", to_line(one_case), name_of(outcome.verdict), outcome.reason);

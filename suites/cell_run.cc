@@ -24,20 +24,6 @@ struct Draw {
   Case last;
 };
 
-Record record_of(const RunContext& context, const Cell& cell) {
-  Record record;
-  record.backend = cell.backend->name;
-  record.build_id = context.build_id;
-  record.node = cell.node->name;
-  record.world = cell.world;
-  record.suite = cell.property->suite;
-  record.property = cell.property->full_name();
-  record.path = cell.path;
-  record.dtype = cell.dtype;
-  record.op = cell.op;
-  return record;
-}
-
 void skip(Record& record, SkipCause cause, std::string reason) {
   record.verdict = Verdict::skip;
   record.skip_cause = cause;
@@ -156,6 +142,20 @@ void check_cases(RunContext& context, const Cell& cell, Record& record) {
 }
 
 }  // namespace
+
+Record record_of(const RunContext& context, const Cell& cell) {
+  Record record;
+  record.backend = cell.backend->name;
+  record.build_id = context.build_id;
+  record.node = cell.node->name;
+  record.world = cell.world;
+  record.suite = cell.property->suite;
+  record.property = cell.property->full_name();
+  record.path = cell.path;
+  record.dtype = cell.dtype;
+  record.op = cell.op;
+  return record;
+}
 
 const Expected* expected_failure(const Cell& cell, const Case& one_case, const Outcome& outcome) {
   const std::vector<Allreduce> calls = calls_of(one_case);

@@ -26,6 +26,9 @@ struct RunContext {
   std::set<std::string> no_gpu{};  // backends that take CUDA memory only, on a node without
 };
 
+// The record of a cell of which nothing is known yet: `missing`.
+Record record_of(const RunContext& context, const Cell& cell);
+
 // Never throws for what a backend does; SuiteError and Interrupted pass through.
 Record check_cell(RunContext& context, const Cell& cell);
 

@@ -185,4 +185,25 @@ void Runner::keep_last_words(std::uint32_t id, Outcome& outcome) {
   }
 }
 
+std::vector<const BackendEntry*> references_for(Runner& runner,
+                                                const std::vector<BackendEntry>& candidates,
+                                                const BackendEntry& backend, const Node& node) {
+  const unsigned kind =
+      node.device_kind == "cuda" ? TUTTI_MEMORY_HOST | TUTTI_MEMORY_CUDA : TUTTI_MEMORY_HOST;
+  std::vector<const BackendEntry*> found;
+  for (const BackendEntry& other : candidates) {
+    if (other.name == backend.name || other.claims.reference_priority == 0) continue;
+    if (runner.options().in_rank && !other.claims.launch.empty()) continue;
+    try {
+      if (runner.identity(other).memory & kind) found.push_back(&other);
+    } catch (const CatalogError&) {
+      continue;  // not on this machine
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto* a, const auto* b) {
+    return a->claims.reference_priority > b->claims.reference_priority;
+  });
+  return found;
+}
+
 }  // namespace tutti

@@ -80,4 +80,10 @@ class Runner {
   std::uint64_t clock_ = 0;
 };
 
+// Other backends that can be the reference on this node, the largest priority first. The pointers
+// are into `candidates`.
+std::vector<const BackendEntry*> references_for(Runner& runner,
+                                                const std::vector<BackendEntry>& candidates,
+                                                const BackendEntry& backend, const Node& node);
+
 }  // namespace tutti

@@ -27,28 +27,6 @@ struct Running {
   std::exception_ptr stopped;  // Interrupted or SuiteError: nothing more is run
 };
 
-// Other backends that can be the reference on this node, the largest priority first.
-std::vector<const BackendEntry*> references_for(RunContext& context,
-                                                const std::vector<BackendEntry>& candidates,
-                                                const BackendEntry& backend, const Node& node) {
-  const unsigned kind =
-      node.device_kind == "cuda" ? TUTTI_MEMORY_HOST | TUTTI_MEMORY_CUDA : TUTTI_MEMORY_HOST;
-  std::vector<const BackendEntry*> found;
-  for (const BackendEntry& other : candidates) {
-    if (other.name == backend.name || other.claims.reference_priority == 0) continue;
-    if (context.runner.options().in_rank && !other.claims.launch.empty()) continue;
-    try {
-      if (context.runner.identity(other).memory & kind) found.push_back(&other);
-    } catch (const CatalogError&) {
-      continue;  // not on this machine
-    }
-  }
-  std::stable_sort(found.begin(), found.end(), [](const auto* a, const auto* b) {
-    return a->claims.reference_priority > b->claims.reference_priority;
-  });
-  return found;
-}
-
 // Paths that a backend tells of itself; one empty stratum when it cannot be asked.
 std::vector<std::string> paths_of(RunContext& context, const BackendEntry& backend,
                                   unsigned& memory) {
@@ -75,7 +53,7 @@ std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
     const std::vector<std::string> paths = paths_of(context, backend, memory);
     if (plan.node.device_kind == "host" && !(memory & TUTTI_MEMORY_HOST))
       context.no_gpu.insert(backend.name);
-    const auto usable = references_for(context, references, backend, plan.node);
+    const auto usable = references_for(context.runner, references, backend, plan.node);
     for (const int world : plan.worlds) {
       for (const Property& property : properties()) {
         PlannedTest test{fmt::format("{}/{}", backend.name, plan.node.name),
@@ -96,16 +74,8 @@ std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
   return tests;
 }
 
-Record missing_record(const Cell& cell, const std::string& why) {
-  Record record;
-  record.backend = cell.backend->name;
-  record.node = cell.node->name;
-  record.world = cell.world;
-  record.suite = cell.property->suite;
-  record.property = cell.property->full_name();
-  record.path = cell.path;
-  record.dtype = cell.dtype;
-  record.op = cell.op;
+Record missing_record(const RunContext& context, const Cell& cell, const std::string& why) {
+  Record record = record_of(context, cell);
   record.reason = why;
   return record;
 }
@@ -141,7 +111,7 @@ class CellsTest : public testing::Test {
     } catch (const SuiteError&) {
       throw;
     } catch (const std::exception& error) {
-      return missing_record(cell, error.what());
+      return missing_record(running_.context, cell, error.what());
     }
   }
 
@@ -187,7 +157,8 @@ std::string key_of(const Record& record) {
 }
 
 // What was planned and selected, but has no record.
-void add_missing(const std::vector<PlannedTest>& tests, std::vector<Record>& records) {
+void add_missing(const RunContext& context, const std::vector<PlannedTest>& tests,
+                 std::vector<Record>& records) {
   std::set<std::string> there;
   for (const Record& record : records) there.insert(key_of(record));
   std::map<std::string, const PlannedTest*> by_name;
@@ -200,7 +171,7 @@ void add_missing(const std::vector<PlannedTest>& tests, std::vector<Record>& rec
       const auto found = by_name.find(std::string(suite.name()) + "." + info.name());
       if (!info.should_run() || found == by_name.end()) continue;
       for (const Cell& cell : found->second->cells) {
-        const Record record = missing_record(cell, "planned, but it came to no result");
+        const Record record = missing_record(context, cell, "planned, but it came to no result");
         if (there.insert(key_of(record)).second) records.push_back(record);
       }
     }
@@ -228,7 +199,7 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
   silence_googletest();
   [[maybe_unused]] const int failed = RUN_ALL_TESTS();
   if (running.stopped) std::rethrow_exception(running.stopped);
-  add_missing(tests, records);
+  add_missing(context, tests, records);
 }
 
 }  // namespace tutti
