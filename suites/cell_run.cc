@@ -82,7 +82,7 @@ void merge(Record& record, const Outcome& outcome) {
 
 // False when the cell is decided.
 bool check_next(RunContext& context, const Cell& cell, const Case& one_case, Record& record) {
-  const std::vector<Step> before = context.runner.steps_before(one_case);
+  const std::vector<EarlierCase> before = context.runner.cases_before(one_case);
   const Outcome outcome = check_case(context.runner, one_case, cell, false);
   ++record.cases;
   merge(record, outcome);

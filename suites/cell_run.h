@@ -42,7 +42,7 @@ struct Failure {
   std::string note;  // how it was confirmed, when that is not the plain way
 };
 Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& first,
-                           const Outcome& seen, const std::vector<Step>& before);
+                           const Outcome& seen, const std::vector<EarlierCase>& before);
 
 // The known failure that an outcome of a case matches; null: none.
 const Expected* expected_failure(const Cell& cell, const Case& one_case, const Outcome& outcome);

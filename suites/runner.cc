@@ -22,7 +22,7 @@ constexpr milliseconds kCreateTimeoutMin{60'000};
 constexpr milliseconds kMargin{3'000};  // by which the suite waits longer than the worker
 constexpr std::uint64_t kBytesPerMs =
     50'000;  // of one rank's data: generation and verification on a busy core
-constexpr std::size_t kStepsKept = 256;
+constexpr std::size_t kCasesKept = 128;  // of what a set of workers has carried out
 
 }  // namespace
 
@@ -38,9 +38,9 @@ std::string Runner::key_of(const Case& one_case) {
   return key;
 }
 
-std::vector<Step> Runner::steps_before(const Case& one_case) const {
+std::vector<EarlierCase> Runner::cases_before(const Case& one_case) const {
   const auto found = live_.find(key_of(one_case));
-  return found == live_.end() ? std::vector<Step>{} : found->second.steps;
+  return found == live_.end() ? std::vector<EarlierCase>{} : found->second.cases;
 }
 
 milliseconds Runner::limit(const Case& one_case) const {
@@ -142,10 +142,8 @@ Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend,
     }
     seen.is_verified_whole = true;
   }
-  if (!live.steps.empty()) live.steps.emplace_back(Sync{});
-  live.steps.insert(live.steps.end(), one_case.steps.begin(), one_case.steps.end());
-  if (live.steps.size() > kStepsKept)
-    live.steps.erase(live.steps.begin(), live.steps.end() - kStepsKept);
+  live.cases.push_back(as_earlier(one_case));
+  if (live.cases.size() > kCasesKept) live.cases.erase(live.cases.begin());
   const bool ends =
       want.destroy || std::any_of(one_case.faults.begin(), one_case.faults.end(),
                                   [](const Fault& fault) { return fault.when == "destroy"; });
@@ -157,8 +155,38 @@ Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend,
   return seen;
 }
 
+// In fresh workers, which stay for the case itself; red when one of them is.
+Outcome Runner::run_earlier(const Case& one_case, const BackendEntry& backend, const Node& node) {
+  Outcome outcome;
+  outcome.verdict = Verdict::pass;
+  close(key_of(one_case));
+  for (const EarlierCase& earlier : one_case.earlier) {
+    const Case before = alone(one_case, earlier);
+    if (calls_of(before).empty()) continue;
+    outcome = run_one(before, backend, node, Want{});
+    if (!outcome.is_red()) continue;
+    outcome.reason = "already in an earlier case: " + outcome.reason;
+    break;
+  }
+  return outcome;
+}
+
 Outcome Runner::run(const Case& one_case, const BackendEntry& backend, const Node& node,
                     const Want& want) {
+  if (one_case.earlier.empty()) return run_one(one_case, backend, node, want);
+  Case last = one_case;
+  last.earlier.clear();
+  Want same_workers = want;
+  if (want.fresh || !live_.contains(key_of(one_case))) {
+    Outcome outcome = run_earlier(one_case, backend, node);
+    if (outcome.is_red()) return outcome;
+    same_workers.fresh = false;
+  }
+  return run_one(last, backend, node, same_workers);
+}
+
+Outcome Runner::run_one(const Case& one_case, const BackendEntry& backend, const Node& node,
+                        const Want& want) {
   const Observation seen = carry_out(one_case, backend, node, want);
   Outcome outcome = judge(one_case, backend, node, seen);
   last_hashes_.clear();

@@ -38,8 +38,9 @@ class Runner {
     bool fresh = false;    // in workers that have carried out nothing before
     bool destroy = false;  // end with destroy, and report what it left behind
   };
-  // Carries out a case on a backend and judges it. Sets of workers that were part of anything red
-  // are ended.
+  // Carries out a case on a backend and judges it; the earlier cases of a case only in fresh
+  // workers, and the first red one of them is the outcome. Sets of workers that were part of
+  // anything red are ended.
   Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node,
               const Want& want);
   Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node) {
@@ -47,8 +48,8 @@ class Runner {
   }
   // Hashes of all shares of all calls of the last case that was not red, an entry a rank.
   const std::vector<nlohmann::json>& last_hashes() const { return last_hashes_; }
-  // The steps that the workers of this case's world had carried out before it, newest last.
-  std::vector<Step> steps_before(const Case& one_case) const;
+  // What the workers of this case's world have carried out so far, oldest first.
+  std::vector<EarlierCase> cases_before(const Case& one_case) const;
 
   // Loads a backend in a worker of its own and asks it. Throws CatalogError with what the worker
   // said when it cannot be.
@@ -61,7 +62,7 @@ class Runner {
   struct Live {
     std::uint32_t id = 0;
     std::uint64_t used = 0;
-    std::vector<Step> steps;
+    std::vector<EarlierCase> cases;
   };
   static std::string key_of(const Case& one_case);
   bool open(const Case& one_case, const BackendEntry& backend, const Node& node, Observation& seen);
@@ -70,6 +71,9 @@ class Runner {
   std::chrono::milliseconds limit(const Case& one_case) const;
   Observation carry_out(const Case& one_case, const BackendEntry& backend, const Node& node,
                         const Want& want);
+  Outcome run_earlier(const Case& one_case, const BackendEntry& backend, const Node& node);
+  Outcome run_one(const Case& one_case, const BackendEntry& backend, const Node& node,
+                  const Want& want);
 
   Director& director_;
   Places places_;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int kRepeats = 3;
 
+rc::Seq<Case> shrinks_of(const Case& one_case);
+
 // One field of one call made smaller.
 template <typename Field>
 rc::Seq<Case> shrink_field(const Case& one_case, Field Allreduce::*field, Field target) {
@@ -45,6 +47,26 @@ rc::Seq<Case> shrink_steps(const Case& one_case) {
                       });
 }
 
+// Fewer cases before it, then less of each.
+rc::Seq<Case> shrink_earlier(const Case& one_case) {
+  auto all = rc::seq::map(rc::shrink::removeChunks(one_case.earlier),
+                          [one_case](std::vector<EarlierCase> earlier) {
+                            Case smaller = one_case;
+                            smaller.earlier = std::move(earlier);
+                            return smaller;
+                          });
+  for (std::size_t i = 0; i < one_case.earlier.size(); ++i) {
+    all = rc::seq::concat(
+        std::move(all),
+        rc::seq::map(shrinks_of(alone(one_case, one_case.earlier[i])), [=](const Case& less) {
+          Case smaller = one_case;
+          smaller.earlier[i] = as_earlier(less);
+          return smaller;
+        }));
+  }
+  return all;
+}
+
 rc::Seq<Case> without(const Case& one_case) {
   std::vector<Case> simpler;
   if (!one_case.skews_us.empty()) simpler.push_back(one_case), simpler.back().skews_us.clear();
@@ -54,11 +76,11 @@ rc::Seq<Case> without(const Case& one_case) {
 
 bool has_call(const Case& one_case) { return !calls_of(one_case).empty(); }
 
-// Smaller cases that may fail in the same way: fewer steps, smaller counts and offsets, no skews,
-// no delays.
+// Smaller cases that may fail in the same way: less before them, fewer steps, smaller counts and
+// offsets, no skews, no delays.
 rc::Seq<Case> shrinks_of(const Case& one_case) {
   return rc::seq::filter(
-      rc::seq::concat(shrink_steps(one_case), without(one_case),
+      rc::seq::concat(shrink_earlier(one_case), shrink_steps(one_case), without(one_case),
                       shrink_field(one_case, &Allreduce::count, std::uint64_t{0}),
                       shrink_field(one_case, &Allreduce::send_offset, 0u),
                       shrink_field(one_case, &Allreduce::recv_offset, 0u)),
@@ -90,14 +112,6 @@ Failure shrink(RunContext& context, const Cell& cell, Failure failure) {
   return failure;
 }
 
-Case with_steps_before(const Case& one_case, const std::vector<Step>& before) {
-  Case longer = one_case;
-  longer.steps = before;
-  longer.steps.emplace_back(Sync{});
-  longer.steps.insert(longer.steps.end(), one_case.steps.begin(), one_case.steps.end());
-  return longer;
-}
-
 // How often a case is red in fresh workers; the last red outcome is kept.
 int red_of(RunContext& context, const Cell& cell, const Case& one_case, int runs, Outcome& kept) {
   int red = 0;
@@ -124,18 +138,19 @@ Failure with_rate(RunContext& context, const Cell& cell, Failure failure) {
 }  // namespace
 
 Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& first,
-                           const Outcome& seen, const std::vector<Step>& before) {
+                           const Outcome& seen, const std::vector<EarlierCase>& before) {
   Outcome outcome = check_case(context.runner, first, cell, true);
   if (outcome.is_red()) {
     return with_rate(context, cell, shrink(context, cell, {first, outcome, ""}));
   }
   if (!before.empty()) {
-    const Case longer = with_steps_before(first, before);
+    Case longer = first;
+    longer.earlier = before;
     outcome = check_case(context.runner, longer, cell, true);
     if (outcome.is_red()) {
       return with_rate(
           context, cell,
-          shrink(context, cell, {longer, outcome, "it needs earlier calls in the same workers"}));
+          shrink(context, cell, {longer, outcome, "it needs earlier cases in the same workers"}));
     }
   }
   Outcome kept = seen;

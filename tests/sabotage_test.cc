@@ -89,17 +89,30 @@ TEST(Sabotage, TwoCellsAreExactlyTwoCells) {
 }
 
 // A failure that depends on what the same workers did before is replayed with what came before it.
-TEST(Sabotage, EarlierCallBecomesPartOfTheReplayLine) {
+class NeedsEarlier : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(NeedsEarlier, CasesBecomePartOfTheReplayLine) {
   const Finished finished =
-      run({"-np", "2", "--backend", sabotaged("needs_earlier_call"), "--world", "2", "--filter",
-           "*agreement.exact/*", "--cases", "30"});
+      run({"-np", "2", "--backend", sabotaged(GetParam()), "--world", "2", "--filter",
+           "*agreement.exact/*", "--cases", "30", "--shrink", "1"});
   ASSERT_EQ(finished.result.status, 1) << finished.result.output;
   const auto red = finished.with("wrong");
-  ASSERT_FALSE(red.empty());
-  const std::string line = red[0]["replay"];
-  EXPECT_GE(std::count(line.begin(), line.end(), ';'), 1) << line;
-  EXPECT_EQ(tutti({"replay", line}).status, 1) << line;
+  ASSERT_FALSE(red.empty()) << finished.result.output;
+  for (const auto& record : red) {
+    const std::string line = record["replay"];
+    const std::string reason = record["reason"];
+    EXPECT_EQ(reason.find("racy"), std::string::npos) << reason << line;
+    EXPECT_EQ(tutti({"replay", line}).status, 1) << line;
+    if (reason.find("it needs earlier cases") == std::string::npos) continue;
+    EXPECT_NE(line.find(" after "), std::string::npos) << line;
+    return;
+  }
+  ADD_FAILURE() << "no record says that it needs earlier cases\n" << finished.result.output;
 }
+
+INSTANTIATE_TEST_SUITE_P(Sabotage, NeedsEarlier,
+                         ::testing::Values("needs_earlier_call", "needs_earlier_data"),
+                         [](const auto& info) { return info.param; });
 
 // Nobody waits for a worker that dies between two answers, so this is racy in fresh workers; but it
 // is never lost.

@@ -46,6 +46,7 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
     theirs.backend = reference->name;
     theirs.path = "auto";
     theirs.plugin.clear();
+    theirs.earlier.clear();
     const Outcome other =
         runner.run(theirs, *reference, *cell.node, {RunMode::compare, fresh, false});
     if (other.verdict != Verdict::pass) {
