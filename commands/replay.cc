@@ -7,6 +7,7 @@
 #include "commands/commands.h"
 #include "fixtures/faults/fault.h"
 #include "suites/cell_run.h"
+#include "suites/expectations.h"
 
 namespace tutti {
 

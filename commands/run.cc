@@ -82,10 +82,8 @@ class Printer {
   void record(const Record& record) {
     if (colour_of(record.verdict) != Colour::red) return;
     ++red_;
-    fmt::print("{}red: {} {} {} w{} {} {} {}: {}: {}\n  tutti replay '{}'\n",
-               terminal_ ? "\r\x1b[K" : "", record.backend, record.node, record.property,
-               record.world, record.path, name_of(record.dtype), name_of(record.op),
-               name_of(record.verdict), record.reason, record.replay);
+    fmt::print("{}red: {}: {}: {}\n  tutti replay '{}'\n", terminal_ ? "\r\x1b[K" : "",
+               name_of(record), name_of(record.verdict), record.reason, record.replay);
     std::fflush(stdout);
   }
   void end() const {

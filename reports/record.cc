@@ -52,6 +52,11 @@ Enum named(const nlohmann::json& json, const char* key) {
 
 }  // namespace
 
+std::string name_of(const Record& record) {
+  return fmt::format("{} {} {} w{} {} {} {}", record.backend, record.node, record.property,
+                     record.world, record.path, name_of(record.dtype), name_of(record.op));
+}
+
 nlohmann::ordered_json to_json(const Record& record) {
   nlohmann::ordered_json evidence = nlohmann::ordered_json::array();
   for (const std::string& text : record.evidence) evidence.push_back(valid_utf8(text));

@@ -29,6 +29,9 @@ struct Record {
   std::vector<std::string> evidence;  // last words, backtraces, waits; one text a rank
 };
 
+// The cell that it is of: "gloo host agreement.exact w3 ring bf16 sum".
+std::string name_of(const Record& record);
+
 // Keys as in README.md, in that order. Texts come out as valid UTF-8 (bad bytes become U+FFFD), so
 // dump() does not throw; numbers that JSON cannot hold become the strings "infinity", "-infinity"
 // and "nan".

@@ -26,9 +26,6 @@ struct RunContext {
   std::set<std::string> no_gpu{};  // backends that take CUDA memory only, on a node without
 };
 
-// The record of a cell of which nothing is known yet: `missing`.
-Record record_of(const RunContext& context, const Cell& cell);
-
 // Never throws for what a backend does; SuiteError and Interrupted pass through.
 Record check_cell(RunContext& context, const Cell& cell);
 
@@ -41,10 +38,10 @@ struct Failure {
   Outcome outcome;
   std::string note;  // how it was confirmed, when that is not the plain way
 };
+// Puts a failure into a cell's record, as a known one where `expected` is not null.
+void report(Record& record, const Failure& failure, const Expected* expected);
+
 Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& first,
                            const Outcome& seen, const std::vector<EarlierCase>& before);
-
-// The known failure that an outcome of a case matches; null: none.
-const Expected* expected_failure(const Cell& cell, const Case& one_case, const Outcome& outcome);
 
 }  // namespace tutti

@@ -24,13 +24,6 @@ std::string evidence_of(std::size_t rank, const json& evidence) {
   return text;
 }
 
-void keep_evidence(const Replies& replies, Outcome& outcome) {
-  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
-    if (!replies[rank].evidence.empty())
-      outcome.evidence.push_back(evidence_of(rank, replies[rank].evidence));
-  }
-}
-
 // Deaths, exceptions and hangs of one phase; `missing` when there were none.
 Outcome judge_survival(const Replies& replies, const char* phase) {
   Outcome outcome;
@@ -215,6 +208,13 @@ bool is_worse(Verdict left, Verdict right) {
     return std::find(std::begin(kOrder), std::end(kOrder), verdict);
   };
   return place(left) > place(right);
+}
+
+void keep_evidence(const Replies& replies, Outcome& outcome) {
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    if (!replies[rank].evidence.empty())
+      outcome.evidence.push_back(evidence_of(rank, replies[rank].evidence));
+  }
 }
 
 bool hashes_differ(const Replies& run) {

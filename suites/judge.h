@@ -12,6 +12,9 @@ namespace tutti {
 Outcome judge(const Case& one_case, const BackendEntry& backend, const Node& node,
               const Observation& observation);
 
+// Adds what is known of each rank's worker to the evidence of an outcome.
+void keep_evidence(const Replies& replies, Outcome& outcome);
+
 // True when ranks hold different bits somewhere: then every rank has to verify everything.
 bool hashes_differ(const Replies& run);
 

@@ -44,10 +44,19 @@ Case case_of(const Cell& cell) {
   return one_case;
 }
 
-std::string name_of(const Cell& cell) {
-  return fmt::format("{} {} {} w{} {} {} {}", cell.backend->name, cell.node->name,
-                     cell.property->full_name(), cell.world, cell.path, name_of(cell.dtype),
-                     name_of(cell.op));
+Record record_of(const Cell& cell) {
+  Record record;
+  record.backend = cell.backend->name;
+  record.node = cell.node->name;
+  record.world = cell.world;
+  record.suite = cell.property->suite;
+  record.property = cell.property->full_name();
+  record.path = cell.path;
+  record.dtype = cell.dtype;
+  record.op = cell.op;
+  return record;
 }
+
+std::string name_of(const Cell& cell) { return name_of(record_of(cell)); }
 
 }  // namespace tutti

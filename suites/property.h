@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fixtures/cases/case.h"
+#include "reports/record.h"
 #include "suites/catalog.h"
 #include "suites/outcome.h"
 #include "suites/runner.h"
@@ -64,7 +65,8 @@ const std::vector<Property>& properties();  // sorted by full name
 
 // The case that a cell starts from: everything but steps and seed.
 Case case_of(const Cell& cell);
-// "gloo host agreement.exact w3 ring bf16 sum"
-std::string name_of(const Cell& cell);
+// The record of a cell of which nothing is known yet: `missing`.
+Record record_of(const Cell& cell);
+std::string name_of(const Cell& cell);  // that of its record
 
 }  // namespace tutti

@@ -107,8 +107,27 @@ bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node&
 void Runner::close(const std::string& key) {
   const auto found = live_.find(key);
   if (found == live_.end()) return;
-  director_.kill(found->second.id);
+  const Live live = std::move(found->second);
   live_.erase(found);
+  if (live.last_green) note_late_death(live);
+  director_.kill(live.id);
+}
+
+void Runner::note_late_death(const Live& live) {
+  const Replies dead = director_.deaths(live.id);
+  for (std::size_t rank = 0; rank < dead.size(); ++rank) {
+    if (dead[rank].state != Reply::State::died) continue;
+    LateDeath late{live.purpose, *live.last_green, {}};
+    late.last.earlier = live.cases;
+    late.last.earlier.pop_back();
+    late.outcome.verdict = Verdict::crash;
+    late.outcome.reason =
+        fmt::format("rank {}'s worker died after its last answer, when nothing was asked of it: {}",
+                    rank, dead[rank].evidence.value("end", std::string("unknown")));
+    keep_evidence(dead, late.outcome);
+    late_deaths_.push_back(std::move(late));
+    return;
+  }
 }
 
 void Runner::close_all() {
@@ -187,6 +206,8 @@ Outcome Runner::run(const Case& one_case, const BackendEntry& backend, const Nod
 
 Outcome Runner::run_one(const Case& one_case, const BackendEntry& backend, const Node& node,
                         const Want& want) {
+  if (const auto used = live_.find(key_of(one_case)); used != live_.end() && !want.fresh)
+    used->second.last_green.reset();
   const Observation seen = carry_out(one_case, backend, node, want);
   Outcome outcome = judge(one_case, backend, node, seen);
   last_hashes_.clear();
@@ -199,6 +220,10 @@ Outcome Runner::run_one(const Case& one_case, const BackendEntry& backend, const
   }
   const auto live = live_.find(key_of(one_case));
   if (outcome.is_red() && live != live_.end()) keep_last_words(live->second.id, outcome);
+  if (!outcome.is_red() && live != live_.end()) {
+    live->second.last_green = one_case;
+    live->second.purpose = purpose_;
+  }
   if (outcome.is_red() || !one_case.faults.empty()) close(key_of(one_case));
   return outcome;
 }

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fixtures/cases/case.h"
@@ -25,6 +27,14 @@ struct BackendIdentity {
   std::string version;
   unsigned memory = 0;
   std::vector<std::string> paths;
+};
+
+// A worker that was found dead when its set was ended, though all that it was asked had come to
+// something green.
+struct LateDeath {
+  std::string purpose;  // of the last case: see Runner::set_purpose
+  Case last;            // with the cases before it
+  Outcome outcome;      // crash
 };
 
 class Runner {
@@ -55,6 +65,10 @@ class Runner {
   // said when it cannot be.
   const BackendIdentity& identity(const BackendEntry& backend);
   void close_all();
+  // What cases are carried out for from here on; a late death names what its last case was for.
+  void set_purpose(std::string purpose) { purpose_ = std::move(purpose); }
+  // The late deaths that were found since this was asked last.
+  std::vector<LateDeath> take_late_deaths() { return std::exchange(late_deaths_, {}); }
   Director& director() { return director_; }
   const RunnerOptions& options() const { return options_; }
 
@@ -63,10 +77,13 @@ class Runner {
     std::uint32_t id = 0;
     std::uint64_t used = 0;
     std::vector<EarlierCase> cases;
+    std::optional<Case> last_green;  // none after anything else
+    std::string purpose;             // of that
   };
   static std::string key_of(const Case& one_case);
   bool open(const Case& one_case, const BackendEntry& backend, const Node& node, Observation& seen);
   void close(const std::string& key);
+  void note_late_death(const Live& live);
   void keep_last_words(std::uint32_t id, Outcome& outcome);
   std::chrono::milliseconds limit(const Case& one_case) const;
   Observation carry_out(const Case& one_case, const BackendEntry& backend, const Node& node,
@@ -81,6 +98,8 @@ class Runner {
   std::map<std::string, Live> live_;
   std::map<std::string, BackendIdentity> identities_;
   std::vector<nlohmann::json> last_hashes_;
+  std::vector<LateDeath> late_deaths_;
+  std::string purpose_;
   std::uint64_t clock_ = 0;
 };
 

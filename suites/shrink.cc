@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include "suites/cell_run.h"
+#include "suites/expectations.h"
 
 namespace tutti {
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "fixtures/world/signals.h"
+#include "suites/expectations.h"
 
 namespace tutti {
 
@@ -21,6 +22,7 @@ struct PlannedTest {
 
 struct Running {
   RunContext& context;
+  const std::vector<PlannedTest>& tests;
   const Progress& progress;
   std::vector<Record>& records;
   int done = 0;
@@ -75,9 +77,42 @@ std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
 }
 
 Record missing_record(const RunContext& context, const Cell& cell, const std::string& why) {
-  Record record = record_of(context, cell);
+  Record record = record_of(cell);
+  record.build_id = context.build_id;
   record.reason = why;
   return record;
+}
+
+const Cell* cell_named(const std::vector<PlannedTest>& tests, const std::string& name) {
+  for (const PlannedTest& test : tests) {
+    for (const Cell& cell : test.cells) {
+      if (name_of(cell) == name) return &cell;
+    }
+  }
+  return nullptr;
+}
+
+// The cell whose last case it was becomes red, if it is not already; one whose reference died was
+// not compared.
+void amend(Running& running, const LateDeath& late) {
+  const Cell* cell = cell_named(running.tests, late.purpose);
+  for (Record& record : running.records) {
+    if (!cell || name_of(record) != late.purpose || colour_of(record.verdict) == Colour::red)
+      continue;
+    if (late.last.backend == record.backend) {
+      report(record, {late.last, late.outcome, ""},
+             expected_failure(*cell, late.last, late.outcome));
+    } else {
+      record.verdict = Verdict::skip;
+      record.skip_cause = SkipCause::no_reference;
+      record.reason = late.last.backend + ": " + late.outcome.reason;
+    }
+    if (running.progress.on_record) running.progress.on_record(record);
+  }
+}
+
+void amend_all(Running& running) {
+  for (const LateDeath& late : running.context.runner.take_late_deaths()) amend(running, late);
 }
 
 class CellsTest : public testing::Test {
@@ -93,6 +128,7 @@ class CellsTest : public testing::Test {
     }
     try {
       for (const Cell& cell : test_.cells) check(cell);
+      amend_all(running_);
     } catch (const Interrupted&) {
       running_.stopped = std::current_exception();
     } catch (const SuiteError&) {
@@ -151,16 +187,11 @@ void silence_googletest() {
   delete listeners.Release(listeners.default_result_printer());
 }
 
-std::string key_of(const Record& record) {
-  return fmt::format("{} {} {} {} {} {} {}", record.backend, record.node, record.property,
-                     record.world, record.path, name_of(record.dtype), name_of(record.op));
-}
-
 // What was planned and selected, but has no record.
 void add_missing(const RunContext& context, const std::vector<PlannedTest>& tests,
                  std::vector<Record>& records) {
   std::set<std::string> there;
-  for (const Record& record : records) there.insert(key_of(record));
+  for (const Record& record : records) there.insert(name_of(record));
   std::map<std::string, const PlannedTest*> by_name;
   for (const PlannedTest& test : tests) by_name[test.suite_name + "." + test.name] = &test;
   const auto& unit = *testing::UnitTest::GetInstance();
@@ -172,7 +203,7 @@ void add_missing(const RunContext& context, const std::vector<PlannedTest>& test
       if (!info.should_run() || found == by_name.end()) continue;
       for (const Cell& cell : found->second->cells) {
         const Record record = missing_record(context, cell, "planned, but it came to no result");
-        if (there.insert(key_of(record)).second) records.push_back(record);
+        if (there.insert(name_of(record)).second) records.push_back(record);
       }
     }
   }
@@ -184,7 +215,7 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
               std::vector<Record>& records) {
   const std::vector<BackendEntry> references = installed_backends(places());
   const std::vector<PlannedTest> tests = tests_of(context, plan, references);
-  Running running{context, progress, records, 0, nullptr};
+  Running running{context, tests, progress, records, 0, nullptr};
   for (const PlannedTest& test : tests) {
     testing::RegisterTest(
         test.suite_name.c_str(), test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
@@ -199,6 +230,8 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
   silence_googletest();
   [[maybe_unused]] const int failed = RUN_ALL_TESTS();
   if (running.stopped) std::rethrow_exception(running.stopped);
+  context.runner.close_all();
+  amend_all(running);
   add_missing(context, tests, records);
 }
 

@@ -127,6 +127,21 @@ TEST(Sabotage, DeathAfterTheAnswerIsACrash) {
       << red[0].dump(1);
 }
 
+// After the last answer of all: found when its workers are ended, while another backend runs.
+TEST(Sabotage, DeathOfAnIdleWorkerTurnsItsLastCellRed) {
+  const Finished finished = run(
+      {"-np", "2", "--backend", sabotaged("dies_when_idle") + "," + sabotaged("healthy"), "--world",
+       "2", "--filter", "*agreement.exact/*:*healthy*special*:*healthy*bound*", "--cases", "20"});
+  EXPECT_EQ(finished.result.status, 1) << finished.result.output;
+  ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
+  const auto red = finished.with("crash");
+  ASSERT_FALSE(red.empty()) << finished.result.output;
+  EXPECT_EQ(red[0]["backend"], "dies_when_idle");
+  EXPECT_NE(red[0]["reason"].get<std::string>().find("signal 6"), std::string::npos)
+      << red[0].dump(1);
+  EXPECT_NE(red[0]["replay"], "");
+}
+
 TEST(Sabotage, CorrectPluginOfTheSameKindIsGreen) {
   const Finished finished = run({"-np", "4", "--backend", sabotaged("healthy"), "--world", "1..4"});
   EXPECT_EQ(finished.result.status, 0) << finished.result.output;

@@ -1,0 +1,50 @@
+#include "suites/expectations.h"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+bool names_match(const Expected& expected, const Cell& cell) {
+  return (expected.property.empty() || expected.property == cell.property->full_name()) &&
+         (expected.node.empty() || expected.node == cell.node->name) &&
+         (expected.path.empty() || expected.path == cell.path);
+}
+
+}  // namespace
+
+const Expected* expected_failure(const Cell& cell, const Case& one_case, const Outcome& outcome) {
+  const std::vector<Allreduce> calls = calls_of(one_case);
+  for (const Expected& expected : cell.backend->expected) {
+    const bool is_that = expected.verdict == outcome.verdict ||
+                         (expected.verdict == Verdict::flaky && outcome.is_red());
+    if (!is_that || !names_match(expected, cell)) continue;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (outcome.call >= 0 && outcome.call != static_cast<int>(i)) continue;
+      if (expected.when.holds(situation_of(one_case, calls[i], *cell.node))) return &expected;
+    }
+  }
+  return nullptr;
+}
+
+void GreenAgainstExpected::add(const Cell& cell, const Case& green) {
+  const std::vector<Allreduce> calls = calls_of(green);
+  for (const Expected& expected : cell.backend->expected) {
+    if (expected.verdict == Verdict::flaky || !names_match(expected, cell)) continue;
+    // A call of no elements shows no failure of numbers.
+    const bool should_fail = std::any_of(calls.begin(), calls.end(), [&](const Allreduce& call) {
+      return call.count > 0 && expected.when.holds(situation_of(green, call, *cell.node));
+    });
+    if (should_fail) ++cases_[&expected];
+  }
+}
+
+const Expected* GreenAgainstExpected::contradicted(int least) const {
+  for (const auto& [expected, cases] : cases_) {
+    if (cases >= least) return expected;
+  }
+  return nullptr;
+}
+
+}  // namespace tutti
