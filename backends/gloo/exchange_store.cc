@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "backends/plugin/communicator.h"
+
 namespace tutti {
 
 std::vector<ExchangeStore::Header> ExchangeStore::exchange_headers(Header mine) {
-  std::vector<Header> headers(world_.world);
-  if (world_.exchange(world_.self, &mine, headers.data(), sizeof mine) != TUTTI_OK) {
+  std::vector<Header> headers;
+  if (plugin::gather(world_, mine, headers) != TUTTI_OK) {
     over_ = true;
     failed_rank_ = world_.rank;
     throw std::runtime_error("a rank left while Gloo connected");

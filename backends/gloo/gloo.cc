@@ -8,18 +8,16 @@
 #include <gloo/config.h>
 #include <gloo/transport/tcp/device.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <mutex>
+#include <stdexcept>
 #include <string>
-#include <vector>
 
-#include "backends/backend.h"
 #include "backends/gloo/abortable_context.h"
 #include "backends/gloo/exchange_store.h"
 #include "backends/gloo/reduce.h"
+#include "backends/plugin.h"
 
 #define TUTTI_TEXT_(x) #x
 #define TUTTI_TEXT(x) TUTTI_TEXT_(x)
@@ -29,70 +27,44 @@ namespace {
 
 using Algorithm = gloo::AllreduceOptions::Algorithm;
 
-const char* const kRing = "ring";
-const char* const kBcube = "bcube";
+constexpr const char* kRing = "ring";
+constexpr const char* kBcube = "bcube";
 
-struct Communicator {
-  tutti_world world;
-  std::shared_ptr<AbortableContext> context;
-  uint32_t calls = 0;  // only touched on the stream
-  std::atomic<tutti_status> failure{TUTTI_OK};
+class Gloo : public plugin::Communicator {
+ public:
+  static constexpr const char* kName = "gloo";
+  static constexpr uint32_t kMemory = TUTTI_MEMORY_HOST;
+  static constexpr const char* kPaths[] = {kRing, kBcube, nullptr};
+  // That of the headers: the library cannot be asked.
+  static const char* version() {
+    return TUTTI_TEXT(GLOO_VERSION_MAJOR) "." TUTTI_TEXT(GLOO_VERSION_MINOR) "." TUTTI_TEXT(
+        GLOO_VERSION_PATCH);
+  }
+  static plugin::Decision decide(const tutti_facts& facts, const tutti_request* request);
 
-  // Keeps the first failure; what follows it is its consequence.
-  void fail(tutti_status status, const std::string& text) {
-    const std::lock_guard lock(mutex_);
-    if (failure != TUTTI_OK) return;
-    reason_ = text;
-    failure = status;
-  }
-  const char* reason() {
-    const std::lock_guard lock(mutex_);
-    told_ = reason_;
-    return told_.c_str();
-  }
-  void refuse(const char* text) {
-    const std::lock_guard lock(mutex_);
-    reason_ = text;
-  }
+  using Communicator::Communicator;
+  tutti_status create();
+  tutti_status run(const tutti_request& request, const char* path);
+  tutti_status abort();
 
  private:
-  std::mutex mutex_;
-  std::string reason_ = "nothing has failed";
-  std::string told_;  // only the calling thread touches it, so it stays valid until the next call
+  void connect(ExchangeStore& store);
+  void allreduce(const tutti_request& request, Algorithm algorithm);
+
+  std::shared_ptr<AbortableContext> context_;
+  uint32_t calls_ = 0;  // only touched on the stream
 };
 
-struct Call {
-  Communicator* communicator;
-  tutti_request request;
-  Algorithm algorithm;
-  Reduction reduction;
-};
-
-std::string create_reason = "no create has failed";
-
-// The one place that decides for `plan` and `run`: nullptr, or why not.
-const char* refuses(const tutti_request& request) {
-  if (request.collective != TUTTI_ALLREDUCE) return "the gloo backend has only allreduce";
-  if (request.extension) return "Gloo has no fused forms";
-  if (!reduction_of(request.dtype, request.op))
-    return "the gloo backend has fp32, bf16 and int32, sum and max";
-  if (request.path && std::strcmp(request.path, kRing) != 0 &&
-      std::strcmp(request.path, kBcube) != 0) {
-    return "the gloo backend has the paths ring and bcube";
-  }
-  return nullptr;
-}
-
-const char* path_of(const tutti_request& request) {
-  return request.path && std::strcmp(request.path, kBcube) == 0 ? kBcube : kRing;
-}
-
-tutti_status plan(const tutti_facts*, int32_t, const tutti_request* request, tutti_plan* plan) {
-  const char* refusal = refuses(*request);
-  plan->answer = refusal ? TUTTI_PLAN_REFUSED : TUTTI_PLAN_PATH;
-  std::strncpy(plan->text, refusal ? refusal : path_of(*request), sizeof plan->text - 1);
-  plan->text[sizeof plan->text - 1] = 0;
-  return TUTTI_OK;
+plugin::Decision Gloo::decide(const tutti_facts&, const tutti_request* request) {
+  if (!request) return plugin::take(kRing);
+  if (request->collective != TUTTI_ALLREDUCE)
+    return plugin::refuse("the gloo backend has only allreduce");
+  if (request->extension) return plugin::refuse("Gloo has no fused forms");
+  if (!reduction_of(request->dtype, request->op))
+    return plugin::refuse("the gloo backend has fp32, bf16 and int32, sum and max");
+  if (!request->path || std::strcmp(request->path, kRing) == 0) return plugin::take(kRing);
+  if (std::strcmp(request->path, kBcube) == 0) return plugin::take(kBcube);
+  return plugin::refuse("the gloo backend has the paths ring and bcube");
 }
 
 template <typename Element>
@@ -104,47 +76,30 @@ void set_buffers(gloo::AllreduceOptions& options, const tutti_request& request) 
 }
 
 // Runs on the stream.
-void allreduce(void* argument) {
-  const std::unique_ptr<Call> call(static_cast<Call*>(argument));
-  Communicator& communicator = *call->communicator;
-  if (communicator.failure != TUTTI_OK) return;
+void Gloo::allreduce(const tutti_request& request, Algorithm algorithm) {
   try {
-    gloo::AllreduceOptions options(communicator.context);
-    options.setAlgorithm(call->algorithm);
-    options.setReduceFunction(call->reduction);
-    options.setTag(++communicator.calls);
-    if (call->request.dtype == TUTTI_BFLOAT16) {
-      set_buffers<bfloat16>(options, call->request);
+    gloo::AllreduceOptions options(context_);
+    options.setAlgorithm(algorithm);
+    options.setReduceFunction(reduction_of(request.dtype, request.op));
+    options.setTag(++calls_);
+    if (request.dtype == TUTTI_BFLOAT16) {
+      set_buffers<bfloat16>(options, request);
     } else {
       // Only the size of an element matters, and int32 has the same.
-      set_buffers<float>(options, call->request);
+      set_buffers<float>(options, request);
     }
     gloo::allreduce(options);
   } catch (const gloo::IoException& error) {
     const bool late = std::strstr(error.what(), "imed out") != nullptr;
-    communicator.fail(late ? TUTTI_TIMED_OUT : TUTTI_PEER_FAILED, error.what());
+    fail(late ? TUTTI_TIMED_OUT : TUTTI_PEER_FAILED, error.what());
   } catch (const std::exception& error) {
-    communicator.fail(TUTTI_ERROR, error.what());
+    fail(TUTTI_ERROR, error.what());
   }
 }
 
-tutti_status run(void* self, const tutti_request* request, const char** path) {
-  auto& communicator = *static_cast<Communicator*>(self);
-  if (const char* refusal = refuses(*request)) {
-    communicator.refuse(refusal);
-    return TUTTI_UNSUPPORTED;
-  }
-  *path = path_of(*request);
-  auto call = std::make_unique<Call>(Call{&communicator, *request,
-                                          *path == kBcube ? Algorithm::BCUBE : Algorithm::RING,
-                                          reduction_of(request->dtype, request->op)});
-  const tutti_device* device = communicator.world.device;
-  if (device->enqueue(device->self, request->stream, allreduce, call.get()) != 0) {
-    communicator.refuse("the device's stream took no work");
-    return TUTTI_ERROR;
-  }
-  call.release();  // `allreduce` deletes it
-  return TUTTI_OK;
+tutti_status Gloo::run(const tutti_request& request, const char* path) {
+  const Algorithm algorithm = path == kBcube ? Algorithm::BCUBE : Algorithm::RING;
+  return enqueue(request.stream, [this, request, algorithm] { allreduce(request, algorithm); });
 }
 
 // Name of the network interface to listen on. Several hosts cannot meet on the loopback.
@@ -160,91 +115,42 @@ std::string interface_of(const tutti_facts& facts) {
   return "lo";
 }
 
-void connect(Communicator& communicator, ExchangeStore& store) {
-  const tutti_world& world = communicator.world;
+void Gloo::connect(ExchangeStore& store) {
   gloo::transport::tcp::attr address;
-  address.iface = interface_of(*world.facts);
+  address.iface = interface_of(*world().facts);
   auto device = gloo::transport::tcp::CreateDevice(address);
-  communicator.context = std::make_shared<AbortableContext>(world.rank, world.world);
-  communicator.context->setTimeout(std::chrono::milliseconds(world.deadline_ms));
-  communicator.context->connectFullMesh(store, device);
-  communicator.context->make_abortable();
+  context_ = std::make_shared<AbortableContext>(world().rank, world().world);
+  context_->setTimeout(std::chrono::milliseconds(world().deadline_ms));
+  context_->connectFullMesh(store, device);
+  context_->make_abortable();
 }
 
-tutti_status create(const tutti_world* world, void** result) {
-  auto communicator = std::make_unique<Communicator>();
-  communicator->world = *world;
-  ExchangeStore store(communicator->world);
-  create_reason.clear();
+// Gloo's rendezvous exchanges while it connects, so the agreement is the store's business as well.
+tutti_status Gloo::create() {
+  ExchangeStore store(world());
+  std::string problem;
   try {
-    connect(*communicator, store);
+    connect(store);
   } catch (const std::exception& error) {
-    create_reason = error.what();
+    problem = error.what();
   }
   try {
-    const int failed = store.agree(create_reason.empty());
-    if (failed >= 0) {
-      if (create_reason.empty())
-        create_reason = "rank " + std::to_string(failed) + " could not connect";
-      return TUTTI_ERROR;
-    }
+    const int failed = store.agree(problem.empty());
+    if (failed < 0) return TUTTI_OK;
+    if (problem.empty()) problem = "rank " + std::to_string(failed) + " could not connect";
+    return say(TUTTI_ERROR, problem);
   } catch (const std::exception& error) {
-    create_reason = error.what();
-    return TUTTI_PEER_FAILED;
+    return say(TUTTI_PEER_FAILED, error.what());
   }
-  *result = communicator.release();
-  return TUTTI_OK;
 }
 
-tutti_status poll_error(void* self) { return static_cast<Communicator*>(self)->failure; }
-
-tutti_status abort_pending(void* self) {
-  auto& communicator = *static_cast<Communicator*>(self);
-  communicator.fail(TUTTI_ABORTED, "abort was called");
-  communicator.context->abort();
-  return TUTTI_OK;
-}
-
-tutti_status destroy(void* self) {
-  const std::unique_ptr<Communicator> communicator(static_cast<Communicator*>(self));
-  const tutti_world& world = communicator->world;
-  // A rank that closes early looks like a dead one to a rank that is still in its last call.
-  std::vector<char> ignored(world.world);
-  return world.exchange(world.self, "", ignored.data(), 1);
-}
-
-const char* reason(void* self) {
-  return self ? static_cast<Communicator*>(self)->reason() : create_reason.c_str();
-}
-
-// That of the headers: the library cannot be asked.
-const char* version() {
-  return TUTTI_TEXT(GLOO_VERSION_MAJOR) "." TUTTI_TEXT(GLOO_VERSION_MINOR) "." TUTTI_TEXT(
-      GLOO_VERSION_PATCH);
+tutti_status Gloo::abort() {
+  const tutti_status status = Communicator::abort();
+  context_->abort();
+  return status;
 }
 
 }  // namespace
 }  // namespace tutti
 
-extern "C" __attribute__((visibility("default"))) const tutti_backend* tutti_plugin(void) {
-  static const char* const paths[] = {tutti::kRing, tutti::kBcube, nullptr};
-  static const tutti_backend table = {
-      .size = sizeof(tutti_backend),
-      .abi_version = TUTTI_ABI_VERSION,
-      .name = "gloo",
-      .memory = TUTTI_MEMORY_HOST,
-      .paths = paths,
-      .version = tutti::version,
-      .plan = tutti::plan,
-      .create = tutti::create,
-      .run = tutti::run,
-      .poll_error = tutti::poll_error,
-      .abort = tutti::abort_pending,
-      .destroy = tutti::destroy,
-      .reason = tutti::reason,
-      .allocate = nullptr,
-      .free_buffer = nullptr,
-      .register_buffer = nullptr,
-  };
-  return &table;
-}
+TUTTI_PLUGIN(tutti::Gloo)

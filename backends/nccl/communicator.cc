@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace tutti::nccl {
@@ -46,129 +47,99 @@ bool would_leave_ranks_waiting(const tutti_facts& facts) {
   return sharing != 0 && sharing != facts.world;
 }
 
-bool is_refusal(tutti_status status) {
-  return status == TUTTI_UNSUPPORTED || status == TUTTI_NOT_INSTALLED;
-}
-
 }  // namespace
 
-const char* refuses(const tutti_facts& facts, const tutti_request* request) {
+const char* Communicator::version() {
+  static const std::string text = library().version_text();
+  return text.c_str();
+}
+
+plugin::Decision Communicator::decide(const char* path, const tutti_facts& facts,
+                                      const tutti_request* request) {
+  if (!request) return plugin::take(path);
   for (int rank = 0; rank < facts.world; ++rank) {
-    if (shares_device(facts, rank)) return "NCCL takes one rank a GPU";
+    if (shares_device(facts, rank)) return plugin::refuse("NCCL takes one rank a GPU");
   }
-  if (!request) return nullptr;
-  if (request->collective != TUTTI_ALLREDUCE) return "this backend has only allreduce";
-  if (request->extension) return "NCCL has no fused forms";
-  if (static_cast<size_t>(request->dtype) >= kDtypes.size()) return "NCCL has no such dtype";
-  if (static_cast<size_t>(request->op) >= kOps.size()) return "NCCL has no such op";
-  return nullptr;
+  if (request->collective != TUTTI_ALLREDUCE)
+    return plugin::refuse("this backend has only allreduce");
+  if (request->extension) return plugin::refuse("NCCL has no fused forms");
+  if (static_cast<size_t>(request->dtype) >= kDtypes.size())
+    return plugin::refuse("NCCL has no such dtype");
+  if (static_cast<size_t>(request->op) >= kOps.size()) return plugin::refuse("NCCL has no such op");
+  return plugin::take(path);
 }
 
-void answer(const char* refusal, const char* path, tutti_plan* plan) {
-  plan->answer = refusal ? TUTTI_PLAN_REFUSED : TUTTI_PLAN_PATH;
-  std::strncpy(plan->text, refusal ? refusal : path, sizeof plan->text - 1);
-  plan->text[sizeof plan->text - 1] = 0;
+tutti_status Communicator::agree_by_rank(tutti_status mine) {
+  if (mine != TUTTI_OK) say(mine, "rank " + std::to_string(world().rank) + ": " + reason());
+  return agree(mine);
 }
 
-tutti_status agree(const tutti_world& world, tutti_status mine, std::string* reason) {
-  struct Opinion {
-    tutti_status status;
-    char reason[240];
-  };
-  Opinion opinion{mine, ""};
-  std::strncpy(opinion.reason, reason->c_str(), sizeof opinion.reason - 1);
-  std::vector<Opinion> opinions(world.world);
-  if (world.exchange(world.self, &opinion, opinions.data(), sizeof opinion) != TUTTI_OK) {
-    *reason = "a rank left while the ranks agreed";
-    return TUTTI_PEER_FAILED;
+// What speaks against NCCL before it is asked.
+tutti_status Communicator::problem() {
+  if (!library().problem.empty()) return say(TUTTI_NOT_INSTALLED, library().problem);
+  if (device().kind != TUTTI_MEMORY_CUDA)
+    return say(TUTTI_UNSUPPORTED, "NCCL takes CUDA memory, this device is simulated");
+  if (would_leave_ranks_waiting(*world().facts)) {
+    return say(TUTTI_UNSUPPORTED,
+               "some ranks share a GPU: NCCL would refuse on these and leave the others waiting");
   }
-  int decides = -1;
-  for (int rank = 0; rank < world.world; ++rank) {
-    const tutti_status status = opinions[rank].status;
-    if (status == TUTTI_OK) continue;
-    if (decides < 0 || (is_refusal(status) && !is_refusal(opinions[decides].status)))
-      decides = rank;
-  }
-  if (decides < 0) return TUTTI_OK;
-  *reason = "rank " + std::to_string(decides) + ": " + opinions[decides].reason;
-  return opinions[decides].status;
+  return TUTTI_OK;
 }
 
-tutti_status open(const tutti_world& world, tutti_status mine, Communicator* communicator) {
+tutti_status Communicator::open(tutti_status mine) {
   const Library& nccl = library();
-  communicator->world = world;
-  std::string* reason = &communicator->reason;
-  if (mine == TUTTI_OK && !nccl.problem.empty()) {
-    mine = TUTTI_NOT_INSTALLED;
-    *reason = nccl.problem;
-  } else if (mine == TUTTI_OK && world.device->kind != TUTTI_MEMORY_CUDA) {
-    mine = TUTTI_UNSUPPORTED;
-    *reason = "NCCL takes CUDA memory, this device is simulated";
-  } else if (mine == TUTTI_OK && would_leave_ranks_waiting(*world.facts)) {
-    mine = TUTTI_UNSUPPORTED;
-    *reason = "some ranks share a GPU: NCCL would refuse on these and leave the others waiting";
-  }
+  if (mine == TUTTI_OK) mine = problem();
   UniqueId id{};
-  if (mine == TUTTI_OK && world.rank == 0) {
+  if (mine == TUTTI_OK && world().rank == 0) {
     const Result result = nccl.get_unique_id(&id);
     mine = status_of(result);
-    if (mine != TUTTI_OK) *reason = nccl.explain("ncclGetUniqueId", result);
+    if (mine != TUTTI_OK) say(mine, nccl.explain("ncclGetUniqueId", result));
   }
-  tutti_status status = agree(world, mine, reason);
+  tutti_status status = agree_by_rank(mine);
   if (status != TUTTI_OK) return status;
 
-  std::vector<UniqueId> ids(world.world);
-  status = world.exchange(world.self, &id, ids.data(), sizeof id);
-  if (status != TUTTI_OK) {
-    *reason = "a rank left while NCCL's id was exchanged";
-    return status;
-  }
-  const Result result = nccl.comm_init_rank(&communicator->comm, world.world, ids[0], world.rank);
-  if (result != kSuccess) *reason = nccl.explain("ncclCommInitRank", result);
-  status = agree(world, status_of(result), reason);
-  if (status != TUTTI_OK && result == kSuccess) nccl.comm_abort(communicator->comm);
+  std::vector<UniqueId> ids;
+  status = plugin::gather(world(), id, ids);
+  if (status != TUTTI_OK) return say(status, "a rank left while NCCL's id was exchanged");
+  const Result result = nccl.comm_init_rank(&comm_, world().world, ids[0], world().rank);
+  if (result != kSuccess) say(status_of(result), nccl.explain("ncclCommInitRank", result));
+  status = agree_by_rank(status_of(result));
+  if (status != TUTTI_OK && result == kSuccess) nccl.comm_abort(comm_);
   return status;
 }
 
-tutti_status all_reduce(Communicator& communicator, const tutti_request& request) {
-  if (communicator.aborted) {
-    communicator.reason = "abort was called";
-    return TUTTI_ABORTED;
-  }
+tutti_status Communicator::run(const tutti_request& request, const char*) {
+  if (aborted_) return say(TUTTI_ABORTED, "abort was called");
   const Library& nccl = library();
   const Result result =
       nccl.all_reduce(request.send, request.recv, request.count, kDtypes[request.dtype],
-                      kOps[request.op], communicator.comm, request.stream);
-  if (result != kSuccess) communicator.reason = nccl.explain("ncclAllReduce", result);
-  return status_of(result);
+                      kOps[request.op], comm_, request.stream);
+  if (result == kSuccess) return TUTTI_OK;
+  return say(status_of(result), nccl.explain("ncclAllReduce", result));
 }
 
-tutti_status poll_error(void* self) {
-  auto& communicator = *static_cast<Communicator*>(self);
-  if (communicator.aborted) {
-    communicator.reason = "abort was called";
-    return TUTTI_ABORTED;
-  }
+tutti_status Communicator::poll_error() {
+  if (aborted_) return say(TUTTI_ABORTED, "abort was called");
   const Library& nccl = library();
   Result error = kSuccess;
-  const Result result = nccl.comm_get_async_error(communicator.comm, &error);
+  const Result result = nccl.comm_get_async_error(comm_, &error);
   if (result != kSuccess) error = result;
   if (status_of(error) == TUTTI_OK) return TUTTI_OK;
-  communicator.reason = nccl.explain("ncclCommGetAsyncError", error);
   // Too late for a refusal: the work was enqueued.
-  return error == kRemoteError ? TUTTI_PEER_FAILED : TUTTI_ERROR;
+  return say(error == kRemoteError ? TUTTI_PEER_FAILED : TUTTI_ERROR,
+             nccl.explain("ncclCommGetAsyncError", error));
 }
 
-tutti_status abort_pending(void* self) {
-  auto& communicator = *static_cast<Communicator*>(self);
-  if (communicator.aborted.exchange(true)) return TUTTI_OK;
-  return library().comm_abort(communicator.comm) == kSuccess ? TUTTI_OK : TUTTI_ERROR;
+tutti_status Communicator::abort() {
+  if (aborted_.exchange(true)) return TUTTI_OK;
+  return library().comm_abort(comm_) == kSuccess ? TUTTI_OK : TUTTI_ERROR;
 }
 
-tutti_status close(Communicator& communicator) {
-  if (communicator.aborted) return TUTTI_OK;
-  const Result result = library().comm_destroy(communicator.comm);
-  return result == kSuccess ? TUTTI_OK : TUTTI_ERROR;
+tutti_status Communicator::destroy() {
+  if (aborted_) return TUTTI_OK;
+  const Result result = library().comm_destroy(comm_);
+  if (result == kSuccess) return TUTTI_OK;
+  return say(TUTTI_ERROR, library().explain("ncclCommDestroy", result));
 }
 
 }  // namespace tutti::nccl

@@ -1,43 +1,45 @@
-// A communicator of NCCL behind the functions of the ABI, shared by the plugins that use NCCL.
+// A communicator of NCCL, shared by the plugins that use NCCL: those add their name and path.
 #pragma once
 
 #include <atomic>
-#include <string>
 
-#include "backends/backend.h"
 #include "backends/nccl/library.h"
+#include "backends/plugin.h"
 
 namespace tutti::nccl {
 
-struct Communicator {
-  tutti_world world{};
-  Comm* comm = nullptr;
-  std::atomic<bool> aborted{false};  // and then `comm` is gone
-  std::string reason = "nothing has failed";
+class Communicator : public plugin::Communicator {
+ public:
+  static constexpr uint32_t kMemory = TUTTI_MEMORY_CUDA;
+  static const char* version();
+
+  using plugin::Communicator::Communicator;
+  // Collective. ncclCommInitRank waits for all ranks without a deadline: if one never comes, only
+  // the end of the worker ends it.
+  tutti_status create() { return open(TUTTI_OK); }
+  tutti_status run(const tutti_request& request, const char* path);
+  tutti_status poll_error();
+  tutti_status abort();
+  // Collective: ncclCommDestroy, unless the communicator was aborted.
+  tutti_status destroy();
+
+ protected:
+  // Takes `path`, or says why NCCL does not take this. A null request, so create, is always taken:
+  // NCCL is asked there whatever is known, as it is checked that it refuses gracefully.
+  static plugin::Decision decide(const char* path, const tutti_facts& facts,
+                                 const tutti_request* request);
+
+  // create(), where this rank alone may have a reason against it, said before.
+  tutti_status open(tutti_status mine);
+
+  // agree(), with the rank that decided named in the reason.
+  tutti_status agree_by_rank(tutti_status mine);
+
+  Comm* comm_ = nullptr;
+  std::atomic<bool> aborted_{false};  // and then `comm_` is gone
+
+ private:
+  tutti_status problem();
 };
-
-// nullptr, or why NCCL does not take this. `request` may be null: only the world is looked at then.
-const char* refuses(const tutti_facts& facts, const tutti_request* request);
-
-// Fills a plan with `path`, or with the refusal.
-void answer(const char* refusal, const char* path, tutti_plan* plan);
-
-// Collective: the same answer on all ranks, TUTTI_OK only when all say so. A refusal of one rank
-// goes before failures of others, which are mostly its consequence. `reason` becomes that of the
-// rank that decided.
-tutti_status agree(const tutti_world& world, tutti_status mine, std::string* reason);
-
-// Collective. Fills `communicator`; the reason is that of `create`. ncclCommInitRank waits for all
-// ranks without a deadline: if one never comes, only the end of the worker ends it.
-tutti_status open(const tutti_world& world, tutti_status mine, Communicator* communicator);
-
-// Hands the request to NCCL. The caller has asked `refuses`.
-tutti_status all_reduce(Communicator& communicator, const tutti_request& request);
-
-tutti_status poll_error(void* communicator);
-tutti_status abort_pending(void* communicator);
-
-// Collective: ncclCommDestroy, unless the communicator was aborted.
-tutti_status close(Communicator& communicator);
 
 }  // namespace tutti::nccl

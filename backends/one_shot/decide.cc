@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "kernels/one_shot.h"
 
 namespace tutti::one_shot {
+namespace {
 
+// Why a world cannot be served, whatever the request; empty when it can.
 std::string refusal_of_world(const tutti_facts& facts) {
   if (facts.world > kOneShotWorld) {
     return fmt::format("{} ranks, but one_shot has room for {}", facts.world, kOneShotWorld);
@@ -29,6 +32,7 @@ std::string refusal_of_world(const tutti_facts& facts) {
   return "";
 }
 
+// Why a request cannot be served in a world that can; empty when it can.
 std::string refusal_of_request(const tutti_request& request) {
   if (request.collective != TUTTI_ALLREDUCE) return "one_shot has allreduce only";
   if (request.extension != nullptr) return "one_shot has no fused forms";
@@ -41,6 +45,14 @@ std::string refusal_of_request(const tutti_request& request) {
   }
   if (request.op != TUTTI_SUM && request.op != TUTTI_MAX) return "one_shot has sum and max only";
   return "";
+}
+
+}  // namespace
+
+plugin::Decision decide(const tutti_facts& facts, const tutti_request* request) {
+  std::string refusal = refusal_of_world(facts);
+  if (refusal.empty() && request) refusal = refusal_of_request(*request);
+  return refusal.empty() ? plugin::take(kPath) : plugin::refuse(refusal);
 }
 
 }  // namespace tutti::one_shot

@@ -2,18 +2,13 @@
 // ranks decide the same.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "backends/backend.h"
+#include "backends/plugin.h"
 
 namespace tutti::one_shot {
 
 inline constexpr char kPath[] = "one_shot";
 
-// Why a world cannot be served, whatever the request; empty when it can.
-std::string refusal_of_world(const tutti_facts& facts);
-// Why a request cannot be served in a world that can; empty when it can.
-std::string refusal_of_request(const tutti_request& request);
+// `request` may be null: the world alone is looked at then.
+plugin::Decision decide(const tutti_facts& facts, const tutti_request* request);
 
 }  // namespace tutti::one_shot

@@ -44,7 +44,6 @@ struct Sabotage {
 tutti_backend* broken(const char* name, const Sabotage& sabotage);
 
 tutti_status correct_run(void* communicator, const tutti_request* request, const char** path);
-tutti_status correct_destroy(void* communicator);
 const tutti_world& world_of(void* communicator);
 
 // Makes `run` of this communicator give `reason` for what it refuses next.
