@@ -55,9 +55,9 @@ const char* Communicator::version() {
 }
 
 plugin::Decision Communicator::decide(const char* path, const tutti_facts& facts,
-                                      const tutti_request* request) {
+                                      const tutti_request* request, Sharing sharing) {
   if (!request) return plugin::take(path);
-  for (int rank = 0; rank < facts.world; ++rank) {
+  for (int rank = 0; rank < facts.world && sharing == Sharing::refused; ++rank) {
     if (shares_device(facts, rank)) return plugin::refuse("NCCL takes one rank a GPU");
   }
   if (request->collective != TUTTI_ALLREDUCE)
@@ -79,7 +79,7 @@ tutti_status Communicator::problem() {
   if (!library().problem.empty()) return say(TUTTI_NOT_INSTALLED, library().problem);
   if (device().kind != TUTTI_MEMORY_CUDA)
     return say(TUTTI_UNSUPPORTED, "NCCL takes CUDA memory, this device is simulated");
-  if (would_leave_ranks_waiting(*world().facts)) {
+  if (sharing_ == Sharing::refused && would_leave_ranks_waiting(*world().facts)) {
     return say(TUTTI_UNSUPPORTED,
                "some ranks share a GPU: NCCL would refuse on these and leave the others waiting");
   }

@@ -13,7 +13,10 @@ class Communicator : public plugin::Communicator {
   static constexpr uint32_t kMemory = TUTTI_MEMORY_CUDA;
   static const char* version();
 
-  using plugin::Communicator::Communicator;
+  // Ranks that share a GPU: NCCL refuses them, unless each of them passes for a host of its own.
+  enum class Sharing { refused, taken };
+  explicit Communicator(const tutti_world& world, Sharing sharing = Sharing::refused)
+      : plugin::Communicator(world), sharing_(sharing) {}
   // Collective. ncclCommInitRank waits for all ranks without a deadline: if one never comes, only
   // the end of the worker ends it.
   tutti_status create() { return open(TUTTI_OK); }
@@ -27,7 +30,7 @@ class Communicator : public plugin::Communicator {
   // Takes `path`, or says why NCCL does not take this. A null request, so create, is always taken:
   // NCCL is asked there whatever is known, as it is checked that it refuses gracefully.
   static plugin::Decision decide(const char* path, const tutti_facts& facts,
-                                 const tutti_request* request);
+                                 const tutti_request* request, Sharing sharing = Sharing::refused);
 
   // create(), where this rank alone may have a reason against it, said before.
   tutti_status open(tutti_status mine);
@@ -40,6 +43,8 @@ class Communicator : public plugin::Communicator {
 
  private:
   tutti_status problem();
+
+  const Sharing sharing_;
 };
 
 }  // namespace tutti::nccl
