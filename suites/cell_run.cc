@@ -66,7 +66,7 @@ bool check_next(RunContext& context, const Cell& cell, Draw& draw, Record& recor
   }
   if (!outcome.is_red()) {
     draw.green.add(cell, one_case);
-    return true;
+    return !outcome.at_create;  // a refusal to create is no matter of what would have been called
   }
   if (const Expected* expected = expected_failure(cell, one_case, outcome)) {
     if (record.verdict != Verdict::expected_fail) report(record, {one_case, outcome, ""}, expected);

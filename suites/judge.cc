@@ -92,6 +92,7 @@ Outcome judge_create(const Case& one_case, const BackendEntry& backend, const No
   } else if (status != TUTTI_OK) {
     outcome = judge_declined(status, reason, first_claim(one_case, backend, node), "create");
   }
+  outcome.at_create = outcome.verdict != Verdict::missing;
   return outcome;
 }
 

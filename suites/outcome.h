@@ -14,6 +14,7 @@ struct Outcome {
   Verdict verdict = Verdict::missing;
   SkipCause skip_cause = SkipCause::none;
   std::string reason;
+  bool at_create = false;             // no communicator was made, so nothing was called
   int call = -1;                      // the one that turned it red; -1: none in particular
   std::vector<std::string> evidence;  // one text a rank that has any
   double max_error = 0;               // largest error as a fraction of its bound

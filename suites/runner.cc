@@ -43,6 +43,11 @@ std::vector<EarlierCase> Runner::cases_before(const Case& one_case) const {
   return found == live_.end() ? std::vector<EarlierCase>{} : found->second.cases;
 }
 
+const std::string* Runner::create_refusal(const Case& one_case) const {
+  const auto found = create_refusals_.find(key_of(one_case));
+  return found == create_refusals_.end() ? nullptr : &found->second;
+}
+
 milliseconds Runner::limit(const Case& one_case) const {
   std::uint64_t bytes = 0;
   for (const Allreduce& call : calls_of(one_case)) bytes += call.count * bytes_of(call.dtype);
@@ -210,6 +215,8 @@ Outcome Runner::run_one(const Case& one_case, const BackendEntry& backend, const
     used->second.last_green.reset();
   const Observation seen = carry_out(one_case, backend, node, want);
   Outcome outcome = judge(one_case, backend, node, seen);
+  if (outcome.verdict == Verdict::refused && outcome.at_create)
+    create_refusals_[key_of(one_case)] = outcome.reason;
   last_hashes_.clear();
   if (!outcome.is_red() && all_answered(seen.run)) {
     for (const Reply& reply : seen.run) {

@@ -56,6 +56,9 @@ class Runner {
   Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node) {
     return run(one_case, backend, node, Want{});
   }
+  // Why the backend of a case refused to be created for its node and world, when it was asked
+  // before; null: it did not, or was not asked.
+  const std::string* create_refusal(const Case& one_case) const;
   // Hashes of all shares of all calls of the last case that was not red, an entry a rank.
   const std::vector<nlohmann::json>& last_hashes() const { return last_hashes_; }
   // What the workers of this case's world have carried out so far, oldest first.
@@ -97,6 +100,7 @@ class Runner {
   RunnerOptions options_;
   std::map<std::string, Live> live_;
   std::map<std::string, BackendIdentity> identities_;
+  std::map<std::string, std::string> create_refusals_;
   std::vector<nlohmann::json> last_hashes_;
   std::vector<LateDeath> late_deaths_;
   std::string purpose_;
