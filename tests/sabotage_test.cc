@@ -92,7 +92,7 @@ TEST(Sabotage, TwoCellsAreExactlyTwoCells) {
 TEST(Sabotage, EarlierCallBecomesPartOfTheReplayLine) {
   const Finished finished =
       run({"-np", "2", "--backend", sabotaged("needs_earlier_call"), "--world", "2", "--filter",
-           "*agreement.exact/*", "--cases", "30"});
+           "*agreement.exact/*", "--cases", "30", "--shrink", "1"});
   ASSERT_EQ(finished.result.status, 1) << finished.result.output;
   const auto red = finished.with("wrong");
   ASSERT_FALSE(red.empty());
