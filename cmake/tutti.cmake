@@ -85,12 +85,17 @@ function(tutti_backend_files name)
   install(FILES ${data} DESTINATION lib/tutti/${into}/${name})
 endfunction()
 
-# tutti_add_test(name sources... [LIBRARIES libraries...]): a GoogleTest program, one ctest entry.
+# tutti_add_test(name sources... [AS_SHIPPED] [LIBRARIES libraries...]): a GoogleTest program, one ctest entry. The bodies of
+# tests are large and run once, so they are optimized little, which halves the time to compile them (not at all under
+# sanitizers, whose checks are what costs there). AS_SHIPPED is for programs that compile the code under test themselves.
 function(tutti_add_test name)
-  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "AS_SHIPPED" "" "LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} rapidcheck GTest::gtest GTest::gtest_main fmt::fmt
                         nlohmann_json::nlohmann_json Threads::Threads)
+  if(NOT arg_AS_SHIPPED)
+    target_compile_options(${name} PRIVATE $<IF:$<BOOL:${TUTTI_SANITIZE}>,-O0,-O1>)
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)

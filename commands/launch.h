@@ -1,4 +1,4 @@
-// How this process was started, and how to become an MPI job.
+// How this process was started, and how to start an MPI job.
 #pragma once
 
 #include <string>
@@ -11,9 +11,11 @@ bool started_by_launcher();
 // How many ranks the launcher says there are; 0 when it does not.
 int ranks_by_launcher();
 
-// Replaces this process by `mpirun -np ranks <this program> arguments`, after printing that line.
-// Returns only when that failed, with the message.
-std::string become_mpirun(int ranks, const std::vector<std::string>& arguments);
+// Runs `mpirun -np ranks <this program> arguments`, after printing that line; the exit status of
+// the run.
+int run_mpirun(int ranks, const std::vector<std::string>& arguments);
+// The status that a rank ends with: 0 when `run_mpirun` was told the true one, which it returns.
+int told_status(int status);
 
 // What Open MPI must be told before MPI_Init, whoever launched: to yield while it waits.
 void prepare_for_mpi();

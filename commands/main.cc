@@ -1,4 +1,4 @@
-// The binary: parses the command line, becomes an MPI job where it is none, checks that the job is
+// The binary: parses the command line, starts an MPI job where it is none, checks that the job is
 // sound, and lets rank 0 direct it while the other ranks serve.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -128,8 +128,7 @@ int main_of(int count, char** arguments) {
   if (!started_by_launcher()) {
     int ranks = options.ranks;
     if (options.command == "replay") ranks = std::max(1, parse_case(options.line).world);
-    fmt::print(stderr, "tutti: {}\n", become_mpirun(ranks, words));
-    return kCannotWork;
+    return run_mpirun(ranks, words);
   }
   prepare_for_mpi();
   if (options.isolation == "none" || options.command == "bench") make_safe(options);
@@ -138,7 +137,7 @@ int main_of(int count, char** arguments) {
   install_signal_notes();
   status = as_rank(options, fmt::format("tutti {}", fmt::join(words, " ")));
   MPI_Finalize();
-  return status;
+  return told_status(status);
 }
 
 }  // namespace

@@ -117,8 +117,9 @@ INSTANTIATE_TEST_SUITE_P(Sabotage, NeedsEarlier,
 // Nobody waits for a worker that dies between two answers, so this is racy in fresh workers; but it
 // is never lost.
 TEST(Sabotage, DeathAfterTheAnswerIsACrash) {
-  const Finished finished = run({"-np", "2", "--backend", sabotaged("dies_later"), "--world", "2",
-                                 "--filter", "*agreement.exact/*", "--cases", "30"});
+  const Finished finished =
+      run({"-np", "2", "--backend", sabotaged("dies_later"), "--world", "2", "--filter",
+           "*agreement.exact/*", "--cases", "30", "--shrink", "1"});
   EXPECT_EQ(finished.result.status, 1) << finished.result.output;
   ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
   const auto red = finished.with("crash");

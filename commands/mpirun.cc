@@ -1,0 +1,161 @@
+// Starts mpirun, waits for it, and gives the exit status of the run.
+//
+// mpirun waits, twice its odls_base_sigkill_timeout, whenever a rank ends with a status other than
+// 0: a red run too. So ranks leave their status in a file of this process and end with 0.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "commands/launch.h"
+#include "fixtures/world/command.h"
+
+namespace tutti {
+
+namespace {
+
+constexpr int kCannotWork = 2;
+constexpr const char* kStatusFile = "TUTTI_STATUS_FILE";
+
+std::string quoted(const std::string& word) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=/.,:+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// Ranks of other hosts are not told its name, and end with their own status.
+class StatusFile {
+ public:
+  StatusFile() {
+    std::error_code error;
+    path_ = (std::filesystem::temp_directory_path(error) / "tutti-status-XXXXXX").string();
+    const int file = error ? -1 : ::mkstemp(path_.data());
+    if (file < 0) {
+      path_.clear();
+      return;
+    }
+    ::close(file);
+    ::setenv(kStatusFile, path_.c_str(), 1);
+  }
+  ~StatusFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  StatusFile(const StatusFile&) = delete;
+  StatusFile& operator=(const StatusFile&) = delete;
+  // 0 when no rank told another.
+  int status() const {
+    int told = 0;
+    std::ifstream(path_) >> told;
+    return told;
+  }
+
+ private:
+  std::string path_;
+};
+
+std::vector<std::pair<std::string, std::string>> environment_of_mpirun() {
+  std::vector<std::pair<std::string, std::string>> environment;
+  if (::geteuid() == 0) {
+    environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  // One host needs no remote shell, but mpirun ends when there is none.
+  if (find_program("ssh").empty()) environment.emplace_back("OMPI_MCA_plm_rsh_agent", "");
+  // Containers forbid process_vm_readv; the ranks' messages are small.
+  environment.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+  // Seconds that a director has after SIGTERM to write its report.
+  environment.emplace_back("OMPI_MCA_odls_base_sigkill_timeout", "2");
+  return environment;
+}
+
+// In the child. mpirun does not outlive this process, whatever ends it.
+[[noreturn]] void become(const std::string& program, std::vector<std::string>& words,
+                         const sigset_t& mask, pid_t parent) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(kCannotWork);
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  ::execv(program.c_str(), pointers.data());
+  fmt::print(stderr, "tutti: cannot start {}: {}\n", program, std::strerror(errno));
+  ::_exit(kCannotWork);
+}
+
+// Passes on what signals it gets. Those of a terminal go to mpirun as well, which takes a second
+// one for impatience and lets the director write no report.
+int wait_for(pid_t mpirun, const sigset_t& signals) {
+  while (true) {
+    siginfo_t info{};
+    const int signal = ::sigwaitinfo(&signals, &info);
+    int status = 0;
+    if (signal > 0 && signal != SIGCHLD) {
+      if (info.si_code != SI_KERNEL) ::kill(mpirun, signal);
+    } else if (::waitpid(mpirun, &status, WNOHANG) == mpirun) {
+      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+  }
+}
+
+}  // namespace
+
+int run_mpirun(int ranks, const std::vector<std::string>& arguments) {
+  const std::string mpirun = find_program("mpirun");
+  if (mpirun.empty()) {
+    fmt::print(stderr,
+               "tutti: no mpirun on PATH; install Open MPI (Debian: apt-get install "
+               "openmpi-bin)\n");
+    return kCannotWork;
+  }
+  // Ranks write to a terminal of mpirun's own, whatever this process writes to.
+  if (::isatty(STDOUT_FILENO)) ::setenv("TUTTI_TERMINAL", "1", 1);
+  std::vector<std::string> words{"mpirun",          "-q",        "-np", std::to_string(ranks),
+                                 "--oversubscribe", "--bind-to", "none"};
+  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> shown;
+  for (const auto& [key, value] : environment_of_mpirun()) {
+    ::setenv(key.c_str(), value.c_str(), 1);
+    shown.push_back(key + "=" + quoted(value));
+  }
+  for (const std::string& word : words) shown.push_back(quoted(word));
+  fmt::print("{}\n", fmt::join(shown, " "));
+  std::fflush(stdout);
+  const StatusFile file;
+  sigset_t signals, before;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2})
+    ::sigaddset(&signals, signal);
+  std::signal(SIGCHLD, SIG_DFL);
+  ::sigprocmask(SIG_BLOCK, &signals, &before);
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child == 0) become(mpirun, words, before, parent);
+  if (child < 0) {
+    fmt::print(stderr, "tutti: cannot start {}: {}\n", mpirun, std::strerror(errno));
+    return kCannotWork;
+  }
+  const int status = wait_for(child, signals);
+  return status != 0 ? status : file.status();
+}
+
+int told_status(int status) {
+  const char* path = std::getenv(kStatusFile);
+  if (status == 0 || !path) return status;
+  std::ofstream file(path, std::ios::in);  // as it is there
+  file << status << std::flush;
+  return file ? 0 : status;
+}
+
+}  // namespace tutti
