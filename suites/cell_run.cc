@@ -50,6 +50,12 @@ void merge(Record& record, const Outcome& outcome) {
   }
 }
 
+// Whether a communicator is made does not depend on path, dtype and op: one stratum, and one case
+// of it, stands for all.
+std::string stage_of(const Cell& cell) {
+  return fmt::format("{} {} w{}", cell.backend->name, cell.property->full_name(), cell.world);
+}
+
 // Checks the case that was drawn last; false when the cell is decided.
 bool check_next(RunContext& context, const Cell& cell, Draw& draw, Record& record) {
   const Case& one_case = draw.last;
@@ -66,7 +72,9 @@ bool check_next(RunContext& context, const Cell& cell, Draw& draw, Record& recor
   }
   if (!outcome.is_red()) {
     draw.green.add(cell, one_case);
-    return !outcome.at_create;  // a refusal to create is no matter of what would have been called
+    if (!outcome.at_create) return true;
+    context.create_refused[stage_of(cell)] = outcome.reason;
+    return false;
   }
   if (const Expected* expected = expected_failure(cell, one_case, outcome)) {
     if (record.verdict != Verdict::expected_fail) report(record, {one_case, outcome, ""}, expected);
@@ -157,6 +165,9 @@ Record check_cell(RunContext& context, const Cell& cell) {
     skip(record, SkipCause::no_gpu, "it takes CUDA memory only, and this node has none");
   } else if (cause != SkipCause::none) {
     skip(record, cause, "");
+  } else if (const auto refused = context.create_refused.find(stage_of(cell));
+             refused != context.create_refused.end()) {
+    skip(record, SkipCause::other_stratum, refused->second);
   } else {
     record.version = context.runner.identity(*cell.backend).version;
     check_cases(context, cell, record);

@@ -23,6 +23,8 @@ struct RunContext {
   std::ofstream* trace = nullptr;  // gets the line of every case drawn; null: none
   std::map<std::string, std::string> not_installed{};  // backend -> why, once it is known
   std::map<std::string, std::string> broken{};         // backend -> why it cannot be hosted
+  // backend, property and world -> why no communicator was made, once that was seen
+  std::map<std::string, std::string> create_refused{};
   std::set<std::string> no_gpu{};  // backends that take CUDA memory only, on a node without
 };
 
