@@ -263,7 +263,8 @@ typedef struct tutti_backend {
 
   /* Frees everything, buffers included. Collective; the stream is idle, or was aborted: then
    * enqueued work may still be about to end. It may use `exchange` in any case, and must free
-   * everything whatever that says: after a peer's death it says TUTTI_PEER_FAILED. The communicator
+   * everything whatever that says: after a peer's death it says TUTTI_PEER_FAILED. What work that
+   * does not end still uses is better left than freed (TUTTI_TIMED_OUT). The communicator
    * is gone whatever destroy returns, so a destroy that fails says why through world.log. */
   tutti_status (*destroy)(void *communicator);
 

@@ -97,16 +97,24 @@ struct __attribute__((visibility("hidden"))) Table {
   }
 
   static tutti_status destroy(void* communicator) {
-    const std::unique_ptr<Backend> self(&of(communicator));
-    self->wait_for_work();
-    const tutti_status status = self->destroy();
+    std::unique_ptr<Backend> self(&of(communicator));
     const tutti_world& world = self->world();
+    if (!self->wait_for_work()) {
+      world.log(world.self, "destroy: work does not end, so what it uses is not freed");
+      static_cast<void>(self.release());
+      return TUTTI_TIMED_OUT;
+    }
+    const tutti_status status = self->destroy();
     if (status != TUTTI_OK) world.log(world.self, ("destroy: " + self->reason()).c_str());
     return status;
   }
 
   static const char* reason(void* communicator) {
-    return communicator ? of(communicator).reason().c_str() : create_reason.c_str();
+    if (communicator) return of(communicator).reason().c_str();
+    static thread_local std::string told;  // stays as it is when another thread's create fails
+    const std::lock_guard lock(create_mutex);
+    told = create_reason;
+    return told.c_str();
   }
 
   static tutti_backend make() {

@@ -136,8 +136,9 @@ int main_of(int count, char** arguments) {
   MPI_Init(nullptr, nullptr);
   install_signal_notes();
   status = as_rank(options, fmt::format("tutti {}", fmt::join(words, " ")));
+  status = told_status(status);  // before mpirun loses its patience
   MPI_Finalize();
-  return told_status(status);
+  return status;
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 //
 // mpirun waits, twice its odls_base_sigkill_timeout, whenever a rank ends with a status other than
 // 0: a red run too. So ranks leave their status in a file of this process and end with 0.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -35,10 +37,12 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// Ranks of other hosts are not told its name, and end with their own status.
+// A line from each rank with another status than 0. Ranks of other hosts are not told its name, and
+// end with their own status.
 class StatusFile {
  public:
   StatusFile() {
+    ::unsetenv(kStatusFile);  // that of a run around this one
     std::error_code error;
     path_ = (std::filesystem::temp_directory_path(error) / "tutti-status-XXXXXX").string();
     const int file = error ? -1 : ::mkstemp(path_.data());
@@ -54,11 +58,12 @@ class StatusFile {
   }
   StatusFile(const StatusFile&) = delete;
   StatusFile& operator=(const StatusFile&) = delete;
-  // 0 when no rank told another.
+  // The largest that a rank told; 0 when none did.
   int status() const {
-    int told = 0;
-    std::ifstream(path_) >> told;
-    return told;
+    std::ifstream file(path_);
+    int largest = 0;
+    for (int told = 0; file >> told;) largest = std::max(largest, told);
+    return largest;
   }
 
  private:
@@ -80,13 +85,19 @@ std::vector<std::pair<std::string, std::string>> environment_of_mpirun() {
   return environment;
 }
 
-// In the child. mpirun does not outlive this process, whatever ends it.
+// In the child. mpirun does not outlive this process, whatever ends it. It is in a group of its
+// own: of two signals, one from a terminal or to the group and one passed on, it takes the second
+// for impatience and lets the director write no report. So it cannot read from a terminal, and
+// nothing here reads.
 [[noreturn]] void become(const std::string& program, std::vector<std::string>& words,
                          const sigset_t& mask, pid_t parent) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::setpgid(0, 0);
+  if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0)
+    ::dup2(nothing, STDIN_FILENO);
   if (::getppid() != parent) ::_exit(kCannotWork);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execv(program.c_str(), pointers.data());
@@ -94,15 +105,14 @@ std::vector<std::pair<std::string, std::string>> environment_of_mpirun() {
   ::_exit(kCannotWork);
 }
 
-// Passes on what signals it gets. Those of a terminal go to mpirun as well, which takes a second
-// one for impatience and lets the director write no report.
+// Passes on what signals it gets.
 int wait_for(pid_t mpirun, const sigset_t& signals) {
   while (true) {
     siginfo_t info{};
     const int signal = ::sigwaitinfo(&signals, &info);
     int status = 0;
     if (signal > 0 && signal != SIGCHLD) {
-      if (info.si_code != SI_KERNEL) ::kill(mpirun, signal);
+      ::kill(mpirun, signal);
     } else if (::waitpid(mpirun, &status, WNOHANG) == mpirun) {
       return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
@@ -146,16 +156,20 @@ int run_mpirun(int ranks, const std::vector<std::string>& arguments) {
     fmt::print(stderr, "tutti: cannot start {}: {}\n", mpirun, std::strerror(errno));
     return kCannotWork;
   }
-  const int status = wait_for(child, signals);
-  return status != 0 ? status : file.status();
+  // mpirun has a status of its own for a run that a signal ended.
+  const int status = wait_for(child, signals), told = file.status();
+  return told != 0 ? told : status;
 }
 
 int told_status(int status) {
   const char* path = std::getenv(kStatusFile);
   if (status == 0 || !path) return status;
-  std::ofstream file(path, std::ios::in);  // as it is there
-  file << status << std::flush;
-  return file ? 0 : status;
+  const std::string line = fmt::format("{}\n", status);
+  const int file = ::open(path, O_WRONLY | O_APPEND);  // it is there
+  const bool told =
+      file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  if (file >= 0) ::close(file);
+  return told ? 0 : status;
 }
 
 }  // namespace tutti

@@ -91,7 +91,7 @@ class Printer {
   }
 
  private:
-  const bool terminal_ = std::getenv("TUTTI_TERMINAL") != nullptr;  // set by launch.cc
+  const bool terminal_ = std::getenv("TUTTI_TERMINAL") != nullptr;  // set by mpirun.cc
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int red_ = 0;
 };
@@ -211,7 +211,6 @@ int run(Job& job) {
              options.seed, folder);
   const int status = run_and_report(plan, context, folder, info);
   if (is_default) point_latest(folder);
-  runner.close_all();
   return status;
 }
 

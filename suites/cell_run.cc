@@ -50,16 +50,9 @@ void merge(Record& record, const Outcome& outcome) {
   }
 }
 
-// Whether a communicator is made does not depend on path, dtype and op: one stratum, and one case
-// of it, stands for all.
-std::string stage_of(const Cell& cell) {
-  return fmt::format("{} {} w{}", cell.backend->name, cell.property->full_name(), cell.world);
-}
-
 // Checks the case that was drawn last; false when the cell is decided.
 bool check_next(RunContext& context, const Cell& cell, Draw& draw, Record& record) {
   const Case& one_case = draw.last;
-  const std::vector<EarlierCase> before = context.runner.cases_before(one_case);
   const Outcome outcome = check_case(context.runner, one_case, cell, false);
   ++record.cases;
   merge(record, outcome);
@@ -72,16 +65,13 @@ bool check_next(RunContext& context, const Cell& cell, Draw& draw, Record& recor
   }
   if (!outcome.is_red()) {
     draw.green.add(cell, one_case);
-    if (!outcome.at_create) return true;
-    context.create_refused[stage_of(cell)] = outcome.reason;
-    return false;
+    return true;
   }
   if (const Expected* expected = expected_failure(cell, one_case, outcome)) {
     if (record.verdict != Verdict::expected_fail) report(record, {one_case, outcome, ""}, expected);
     return true;  // there may be another failure behind the known one
   }
-  const Failure failure = confirm_and_shrink(context, cell, one_case, outcome, before);
-  report(record, failure, expected_failure(cell, failure.smallest, failure.outcome));
+  report(record, confirm_and_shrink(context, cell, one_case, outcome), nullptr);
   return false;
 }
 
@@ -114,7 +104,8 @@ void check_cases(RunContext& context, const Cell& cell, Record& record) {
   if (!check_range(context, cell, draw, 0, cases, record) ||
       colour_of(record.verdict) != Colour::green)
     return;
-  if (!draw.green.contradicted(1) ||
+  // Where each case takes fresh workers, more of them would take too long.
+  if (most > 0 || !draw.green.contradicted(1) ||
       !check_range(context, cell, draw, cases, cases + kMoreCases, record) ||
       colour_of(record.verdict) != Colour::green)
     return;
@@ -165,9 +156,6 @@ Record check_cell(RunContext& context, const Cell& cell) {
     skip(record, SkipCause::no_gpu, "it takes CUDA memory only, and this node has none");
   } else if (cause != SkipCause::none) {
     skip(record, cause, "");
-  } else if (const auto refused = context.create_refused.find(stage_of(cell));
-             refused != context.create_refused.end()) {
-    skip(record, SkipCause::other_stratum, refused->second);
   } else {
     record.version = context.runner.identity(*cell.backend).version;
     check_cases(context, cell, record);

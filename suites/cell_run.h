@@ -23,8 +23,6 @@ struct RunContext {
   std::ofstream* trace = nullptr;  // gets the line of every case drawn; null: none
   std::map<std::string, std::string> not_installed{};  // backend -> why, once it is known
   std::map<std::string, std::string> broken{};         // backend -> why it cannot be hosted
-  // backend, property and world -> why no communicator was made, once that was seen
-  std::map<std::string, std::string> create_refused{};
   std::set<std::string> no_gpu{};  // backends that take CUDA memory only, on a node without
 };
 
@@ -44,6 +42,6 @@ struct Failure {
 void report(Record& record, const Failure& failure, const Expected* expected);
 
 Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& first,
-                           const Outcome& seen, const std::vector<EarlierCase>& before);
+                           const Outcome& seen);
 
 }  // namespace tutti

@@ -15,6 +15,12 @@ bool names_match(const Expected& expected, const Cell& cell) {
 }  // namespace
 
 const Expected* expected_failure(const Cell& cell, const Case& one_case, const Outcome& outcome) {
+  if (outcome.in_earlier >= 0) {
+    Outcome of_earlier = outcome;
+    of_earlier.in_earlier = -1;
+    const EarlierCase& earlier = one_case.earlier.at(static_cast<std::size_t>(outcome.in_earlier));
+    return expected_failure(cell, alone(one_case, earlier), of_earlier);
+  }
   const std::vector<Allreduce> calls = calls_of(one_case);
   for (const Expected& expected : cell.backend->expected) {
     const bool is_that = expected.verdict == outcome.verdict ||

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fixtures/cases/types.h"
+#include "fixtures/cases/case.h"
 #include "fixtures/world/director.h"
 
 namespace tutti {
@@ -15,12 +15,14 @@ struct Outcome {
   SkipCause skip_cause = SkipCause::none;
   std::string reason;
   bool at_create = false;             // no communicator was made, so nothing was called
-  int call = -1;                      // the one that turned it red; -1: none in particular
+  int in_earlier = -1;                // the earlier case that turned it red; -1: none of them
+  int call = -1;                      // the call of that case that did; -1: none in particular
   std::vector<std::string> evidence;  // one text a rank that has any
   double max_error = 0;               // largest error as a fraction of its bound
   bool bound_hides = false;           // a bound was so wide that a missing contribution could pass
   std::int64_t max_ulp = -1;          // distance from the reference; -1: not compared
   std::string reference;
+  std::vector<EarlierCase> before;  // what the workers of a red case had carried out, oldest first
   bool is_red() const { return colour_of(verdict) == Colour::red; }
 };
 

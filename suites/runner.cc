@@ -22,7 +22,8 @@ constexpr milliseconds kCreateTimeoutMin{60'000};
 constexpr milliseconds kMargin{3'000};  // by which the suite waits longer than the worker
 constexpr std::uint64_t kBytesPerMs =
     50'000;  // of one rank's data: generation and verification on a busy core
-constexpr std::size_t kCasesKept = 128;  // of what a set of workers has carried out
+constexpr std::size_t kCasesKept = 128;          // of what a set of workers has carried out
+constexpr std::ptrdiff_t kCasesOfLateDeath = 8;  // that are told with one: nobody shrinks them
 
 }  // namespace
 
@@ -36,16 +37,6 @@ std::string Runner::key_of(const Case& one_case) {
     for (const int rank : fault.ranks) key += fmt::format(":{}", rank);
   }
   return key;
-}
-
-std::vector<EarlierCase> Runner::cases_before(const Case& one_case) const {
-  const auto found = live_.find(key_of(one_case));
-  return found == live_.end() ? std::vector<EarlierCase>{} : found->second.cases;
-}
-
-const std::string* Runner::create_refusal(const Case& one_case) const {
-  const auto found = create_refusals_.find(key_of(one_case));
-  return found == create_refusals_.end() ? nullptr : &found->second;
 }
 
 milliseconds Runner::limit(const Case& one_case) const {
@@ -118,18 +109,20 @@ void Runner::close(const std::string& key) {
   director_.kill(live.id);
 }
 
+// A worker that is about to die is asked, too: its rank answers when the backtrace is taken.
 void Runner::note_late_death(const Live& live) {
-  const Replies dead = director_.deaths(live.id);
-  for (std::size_t rank = 0; rank < dead.size(); ++rank) {
-    if (dead[rank].state != Reply::State::died) continue;
+  const Replies now = director_.evidence(live.id, false);
+  for (std::size_t rank = 0; rank < now.size(); ++rank) {
+    const json& evidence = now[rank].evidence;
+    if (now[rank].state != Reply::State::died && !evidence.contains("end")) continue;
     LateDeath late{live.purpose, *live.last_green, {}};
-    late.last.earlier = live.cases;
-    late.last.earlier.pop_back();
+    const auto last = live.cases.end() - 1;
+    late.last.earlier.assign(last - std::min(last - live.cases.begin(), kCasesOfLateDeath), last);
     late.outcome.verdict = Verdict::crash;
     late.outcome.reason =
         fmt::format("rank {}'s worker died after its last answer, when nothing was asked of it: {}",
-                    rank, dead[rank].evidence.value("end", std::string("unknown")));
-    keep_evidence(dead, late.outcome);
+                    rank, evidence.value("end", std::string("unknown")));
+    keep_evidence(now, late.outcome);
     late_deaths_.push_back(std::move(late));
     return;
   }
@@ -143,6 +136,15 @@ Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend,
                               const Want& want) {
   const std::string key = key_of(one_case);
   if (want.fresh || !one_case.faults.empty()) close(key);
+  // Whoever died since the last case is no matter of this one.
+  if (const auto used = live_.find(key); used != live_.end() && used->second.last_green) {
+    const Replies dead = director_.deaths(used->second.id);
+    if (std::any_of(dead.begin(), dead.end(),
+                    [](const Reply& reply) { return reply.state == Reply::State::died; }))
+      close(key);
+  }
+  if (const auto before = not_created_.find(key); before != not_created_.end() && !want.fresh)
+    return before->second;
   Observation seen;
   if (!live_.contains(key) && !open(one_case, backend, node, seen)) {
     close(key);
@@ -150,6 +152,13 @@ Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend,
   }
   Live& live = live_.at(key);
   live.used = ++clock_;
+  live.last_green.reset();
+  run_in(live, one_case, want, seen);
+  if (!seen.destroy.empty()) close(key);
+  return seen;
+}
+
+void Runner::run_in(Live& live, const Case& one_case, const Want& want, Observation& seen) {
   const std::string payload = static_cast<char>(want.mode) + to_line(one_case);
   seen.run = director_.ask(live.id, Kind::run, {payload}, limit(one_case));
   if (all_answered(seen.run) && hashes_differ(seen.run)) {
@@ -174,9 +183,7 @@ Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend,
   if (ends && all_answered(seen.run)) {
     seen.destroy =
         director_.ask(live.id, Kind::destroy, {""}, milliseconds(options_.deadline_ms) + kMargin);
-    close(key);
   }
-  return seen;
 }
 
 // In fresh workers, which stay for the case itself; red when one of them is.
@@ -184,12 +191,13 @@ Outcome Runner::run_earlier(const Case& one_case, const BackendEntry& backend, c
   Outcome outcome;
   outcome.verdict = Verdict::pass;
   close(key_of(one_case));
-  for (const EarlierCase& earlier : one_case.earlier) {
-    const Case before = alone(one_case, earlier);
+  for (std::size_t i = 0; i < one_case.earlier.size(); ++i) {
+    const Case before = alone(one_case, one_case.earlier[i]);
     if (calls_of(before).empty()) continue;
     outcome = run_one(before, backend, node, Want{});
     if (!outcome.is_red()) continue;
     outcome.reason = "already in an earlier case: " + outcome.reason;
+    outcome.in_earlier = static_cast<int>(i);
     break;
   }
   return outcome;
@@ -211,12 +219,8 @@ Outcome Runner::run(const Case& one_case, const BackendEntry& backend, const Nod
 
 Outcome Runner::run_one(const Case& one_case, const BackendEntry& backend, const Node& node,
                         const Want& want) {
-  if (const auto used = live_.find(key_of(one_case)); used != live_.end() && !want.fresh)
-    used->second.last_green.reset();
   const Observation seen = carry_out(one_case, backend, node, want);
   Outcome outcome = judge(one_case, backend, node, seen);
-  if (outcome.verdict == Verdict::refused && outcome.at_create)
-    create_refusals_[key_of(one_case)] = outcome.reason;
   last_hashes_.clear();
   if (!outcome.is_red() && all_answered(seen.run)) {
     for (const Reply& reply : seen.run) {
@@ -225,14 +229,24 @@ Outcome Runner::run_one(const Case& one_case, const BackendEntry& backend, const
       last_hashes_.push_back(std::move(hashes));
     }
   }
-  const auto live = live_.find(key_of(one_case));
-  if (outcome.is_red() && live != live_.end()) keep_last_words(live->second.id, outcome);
-  if (!outcome.is_red() && live != live_.end()) {
+  remember(one_case, seen, outcome);
+  if (outcome.is_red() || !one_case.faults.empty()) close(key_of(one_case));
+  return outcome;
+}
+
+void Runner::remember(const Case& one_case, const Observation& seen, Outcome& outcome) {
+  const std::string key = key_of(one_case);
+  if (outcome.at_create && !outcome.is_red() && one_case.faults.empty()) not_created_[key] = seen;
+  const auto live = live_.find(key);
+  if (live == live_.end()) return;
+  if (outcome.is_red()) {
+    keep_last_words(live->second.id, outcome);
+    outcome.before = std::move(live->second.cases);
+    if (!outcome.before.empty()) outcome.before.pop_back();
+  } else {
     live->second.last_green = one_case;
     live->second.purpose = purpose_;
   }
-  if (outcome.is_red() || !one_case.faults.empty()) close(key_of(one_case));
-  return outcome;
 }
 
 // What the backend logged, for a red case that left its workers alive.
@@ -253,6 +267,8 @@ std::vector<const BackendEntry*> references_for(Runner& runner,
   std::vector<const BackendEntry*> found;
   for (const BackendEntry& other : candidates) {
     if (other.name == backend.name || other.claims.reference_priority == 0) continue;
+    const std::string& library = other.claims.reference_library;
+    if (!library.empty() && library == backend.claims.reference_library) continue;
     if (runner.options().in_rank && !other.claims.launch.empty()) continue;
     try {
       if (runner.identity(other).memory & kind) found.push_back(&other);

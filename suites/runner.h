@@ -29,11 +29,10 @@ struct BackendIdentity {
   std::vector<std::string> paths;
 };
 
-// A worker that was found dead when its set was ended, though all that it was asked had come to
-// something green.
+// A worker that was found dead, though all that it was asked had come to something green.
 struct LateDeath {
   std::string purpose;  // of the last case: see Runner::set_purpose
-  Case last;            // with the cases before it
+  Case last;            // with a few cases before it
   Outcome outcome;      // crash
 };
 
@@ -50,19 +49,15 @@ class Runner {
   };
   // Carries out a case on a backend and judges it; the earlier cases of a case only in fresh
   // workers, and the first red one of them is the outcome. Sets of workers that were part of
-  // anything red are ended.
+  // anything red are ended. Where create was refused before, for this node and world, what it said
+  // then is judged again, unless fresh workers are wanted.
   Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node,
               const Want& want);
   Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node) {
     return run(one_case, backend, node, Want{});
   }
-  // Why the backend of a case refused to be created for its node and world, when it was asked
-  // before; null: it did not, or was not asked.
-  const std::string* create_refusal(const Case& one_case) const;
   // Hashes of all shares of all calls of the last case that was not red, an entry a rank.
   const std::vector<nlohmann::json>& last_hashes() const { return last_hashes_; }
-  // What the workers of this case's world have carried out so far, oldest first.
-  std::vector<EarlierCase> cases_before(const Case& one_case) const;
 
   // Loads a backend in a worker of its own and asks it. Throws CatalogError with what the worker
   // said when it cannot be.
@@ -87,10 +82,12 @@ class Runner {
   bool open(const Case& one_case, const BackendEntry& backend, const Node& node, Observation& seen);
   void close(const std::string& key);
   void note_late_death(const Live& live);
+  void remember(const Case& one_case, const Observation& seen, Outcome& outcome);
   void keep_last_words(std::uint32_t id, Outcome& outcome);
   std::chrono::milliseconds limit(const Case& one_case) const;
   Observation carry_out(const Case& one_case, const BackendEntry& backend, const Node& node,
                         const Want& want);
+  void run_in(Live& live, const Case& one_case, const Want& want, Observation& seen);
   Outcome run_earlier(const Case& one_case, const BackendEntry& backend, const Node& node);
   Outcome run_one(const Case& one_case, const BackendEntry& backend, const Node& node,
                   const Want& want);
@@ -100,7 +97,7 @@ class Runner {
   RunnerOptions options_;
   std::map<std::string, Live> live_;
   std::map<std::string, BackendIdentity> identities_;
-  std::map<std::string, std::string> create_refusals_;
+  std::map<std::string, Observation> not_created_;  // refused before, or not installed
   std::vector<nlohmann::json> last_hashes_;
   std::vector<LateDeath> late_deaths_;
   std::string purpose_;

@@ -113,12 +113,17 @@ Failure shrink(RunContext& context, const Cell& cell, Failure failure) {
   return failure;
 }
 
+// Red, and no known failure: meeting one of those confirms nothing.
+bool is_new(const Cell& cell, const Case& one_case, const Outcome& outcome) {
+  return outcome.is_red() && !expected_failure(cell, one_case, outcome);
+}
+
 // How often a case is red in fresh workers; the last red outcome is kept.
 int red_of(RunContext& context, const Cell& cell, const Case& one_case, int runs, Outcome& kept) {
   int red = 0;
   for (int i = 0; i < runs; ++i) {
     Outcome outcome = check_case(context.runner, one_case, cell, true);
-    if (!outcome.is_red()) continue;
+    if (!is_new(cell, one_case, outcome)) continue;
     ++red;
     kept = std::move(outcome);
   }
@@ -139,16 +144,16 @@ Failure with_rate(RunContext& context, const Cell& cell, Failure failure) {
 }  // namespace
 
 Failure confirm_and_shrink(RunContext& context, const Cell& cell, const Case& first,
-                           const Outcome& seen, const std::vector<EarlierCase>& before) {
+                           const Outcome& seen) {
   Outcome outcome = check_case(context.runner, first, cell, true);
-  if (outcome.is_red()) {
+  if (is_new(cell, first, outcome)) {
     return with_rate(context, cell, shrink(context, cell, {first, outcome, ""}));
   }
-  if (!before.empty()) {
+  if (!seen.before.empty()) {
     Case longer = first;
-    longer.earlier = before;
+    longer.earlier = seen.before;
     outcome = check_case(context.runner, longer, cell, true);
-    if (outcome.is_red()) {
+    if (is_new(cell, longer, outcome)) {
       return with_rate(
           context, cell,
           shrink(context, cell, {longer, outcome, "it needs earlier cases in the same workers"}));

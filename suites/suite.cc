@@ -92,21 +92,33 @@ const Cell* cell_named(const std::vector<PlannedTest>& tests, const std::string&
   return nullptr;
 }
 
-// The cell whose last case it was becomes red, if it is not already; one whose reference died was
-// not compared.
+// Whether a record is of the cell that a late death belongs to: that of its last case; for a worker
+// of a reference, any of that backend and world.
+bool belongs(const LateDeath& late, const Record& record, const std::string& backend_of_cell) {
+  if (late.last.backend == backend_of_cell) return name_of(record) == late.purpose;
+  return record.backend == late.last.backend && record.world == late.last.world;
+}
+
+// Turns one cell red, if it is not already. Nobody confirms it: whether a worker dies when it is
+// idle is a matter of time.
 void amend(Running& running, const LateDeath& late) {
-  const Cell* cell = cell_named(running.tests, late.purpose);
+  const Cell* purpose = cell_named(running.tests, late.purpose);
+  if (!purpose) return;
   for (Record& record : running.records) {
-    if (!cell || name_of(record) != late.purpose || colour_of(record.verdict) == Colour::red)
-      continue;
-    if (late.last.backend == record.backend) {
-      report(record, {late.last, late.outcome, ""},
-             expected_failure(*cell, late.last, late.outcome));
-    } else {
-      record.verdict = Verdict::skip;
-      record.skip_cause = SkipCause::no_reference;
-      record.reason = late.last.backend + ": " + late.outcome.reason;
-    }
+    if (!belongs(late, record, purpose->backend->name)) continue;
+    if (colour_of(record.verdict) == Colour::red) return;
+    const Cell* cell = cell_named(running.tests, name_of(record));
+    report(record, {late.last, late.outcome, "seen once, not confirmed"},
+           cell ? expected_failure(*cell, late.last, late.outcome) : nullptr);
+    if (running.progress.on_record) running.progress.on_record(record);
+    return;
+  }
+  // A reference that has no cell in this run: what was compared stays, and says so.
+  for (Record& record : running.records) {
+    if (name_of(record) != late.purpose) continue;
+    record.reason +=
+        fmt::format("{}its reference {} died later: {}", record.reason.empty() ? "" : "; ",
+                    late.last.backend, late.outcome.reason);
     if (running.progress.on_record) running.progress.on_record(record);
   }
 }

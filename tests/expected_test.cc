@@ -6,7 +6,8 @@ namespace tutti::testing {
 namespace {
 
 // A run of a sabotaged plugin with an entry of known failures beside it.
-Finished run_with(const std::string& plugin, const std::string& entry) {
+Finished run_with(const std::string& plugin, const std::string& entry,
+                  const std::string& cases = "6") {
   const Folder folder;
   fs::create_directory(folder / plugin);
   const fs::path source(sabotaged(plugin)), copy = fs::path(folder / plugin) / (plugin + ".so");
@@ -16,7 +17,7 @@ Finished run_with(const std::string& plugin, const std::string& entry) {
       << "[[expected]]\nreason = \"known\"\nlink = \"here\"\n"
       << entry;
   return run({"-np", "3", "--backend", copy.string(), "--world", "3", "--filter",
-              "*agreement.exact/*", "--shrink", "1"});
+              "*agreement.exact/*", "--shrink", "1", "--cases", cases});
 }
 
 std::size_t count(const Finished& finished, const std::string& verdict) {
@@ -36,6 +37,16 @@ TEST(Expected, AnotherVerdictIsNotTheKnownOne) {
   EXPECT_EQ(finished.result.status, 1) << finished.result.output;
   EXPECT_EQ(count(finished, "expected_fail"), 0u);
   EXPECT_GE(count(finished, "wrong"), 3u);
+}
+
+// In fresh workers only the known failure shows, which must not be taken for the new one.
+TEST(Expected, NewFailureIsNotTakenForAKnownOne) {
+  const Finished finished =
+      run_with("crash_behind_known", "verdict = \"wrong\"\ncount = \"1001..\"\n", "30");
+  EXPECT_EQ(finished.result.status, 1) << finished.result.output;
+  const auto crashes = finished.with("crash");
+  ASSERT_FALSE(crashes.empty()) << finished.result.output;
+  EXPECT_NE(crashes[0]["reason"].get<std::string>().find("signal 6"), std::string::npos);
 }
 
 TEST(Expected, FailureThatIsGoneIsRed) {

@@ -1,5 +1,6 @@
 // A run that is ended from outside: nothing is left behind, and the journal is kept.
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -29,9 +30,13 @@ class Background {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, (out + ".log").c_str(), O_WRONLY | O_CREAT, 0600);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    EXPECT_EQ(::posix_spawn(&pid_, program().c_str(), &actions, nullptr, arguments.data(),
+    posix_spawnattr_t attributes;  // the leader of a group of its own
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    EXPECT_EQ(::posix_spawn(&pid_, program().c_str(), &actions, &attributes, arguments.data(),
                             environment.data()),
               0);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
   }
   ~Background() {
@@ -98,18 +103,40 @@ std::vector<std::string> left_after(const Background& background) {
   return left;
 }
 
-class EndedBy : public ::testing::TestWithParam<int> {};
+// mpirun, as the child of tutti.
+pid_t mpirun_of(const Background& background) {
+  for (const std::string& process : processes_with(background.mark())) {
+    if (process.substr(process.find(' ') + 1) == "mpirun") return std::stoi(process);
+  }
+  return -1;
+}
+
+struct Ending {
+  const char* name;
+  int signal;
+  const char* target;  // tutti, its mpirun, or the group, as a shell's kill %1 and timeout do
+};
+
+class EndedBy : public ::testing::TestWithParam<Ending> {};
 
 TEST_P(EndedBy, LeavesNothingAndMarksTheRunIncomplete) {
   const Folder folder;
   const std::string out = folder / "out";
   const auto shm_before = names_in_shm();
-  Background background(out, fmt::format("signal-{}-{}", GetParam(), ::getpid()));
+  Background background(out, fmt::format("{}-{}", GetParam().name, ::getpid()));
   ASSERT_TRUE(wait_for_records(out)) << "no record within 30 s";
-  ::kill(background.pid(), GetParam());
-  EXPECT_NE(background.wait(std::chrono::seconds(30)), -1) << "mpirun did not end";
+  const std::string target = GetParam().target;
+  const pid_t pid = target == "mpirun" ? mpirun_of(background) : background.pid();
+  ASSERT_GT(pid, 0);
+  ::kill(target == "group" ? -pid : pid, GetParam().signal);
+  const int status = background.wait(std::chrono::seconds(30));
+  ASSERT_NE(status, -1) << "tutti did not end";
+  EXPECT_EQ(status, 2);
   EXPECT_EQ(left_after(background), std::vector<std::string>{});
-  EXPECT_EQ(names_in_shm(), shm_before);
+  const auto shm_after = names_in_shm();  // where other programs may take theirs away
+  EXPECT_TRUE(
+      std::includes(shm_before.begin(), shm_before.end(), shm_after.begin(), shm_after.end()))
+      << fmt::format("{}", fmt::join(shm_after, " "));
   std::ifstream file(out + "/report.json");
   ASSERT_TRUE(file) << "no report.json";
   const auto report = nlohmann::json::parse(file);
@@ -117,7 +144,11 @@ TEST_P(EndedBy, LeavesNothingAndMarksTheRunIncomplete) {
   EXPECT_EQ(report["records"].size(), lines_of(out + "/records.jsonl").size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Mpirun, EndedBy, ::testing::Values(SIGINT, SIGTERM));
+INSTANTIATE_TEST_SUITE_P(Signals, EndedBy,
+                         ::testing::Values(Ending{"IntToTutti", SIGINT, "tutti"},
+                                           Ending{"TermToMpirun", SIGTERM, "mpirun"},
+                                           Ending{"TermToGroup", SIGTERM, "group"}),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(Director, KilledKeepsTheJournalAndLeavesNoProcess) {
   const Folder folder;
@@ -127,7 +158,7 @@ TEST(Director, KilledKeepsTheJournalAndLeavesNoProcess) {
   const pid_t director = director_of(background);
   ASSERT_GT(director, 0);
   ::kill(director, SIGKILL);
-  EXPECT_NE(background.wait(std::chrono::seconds(30)), -1) << "mpirun did not end";
+  EXPECT_NE(background.wait(std::chrono::seconds(30)), -1) << "tutti did not end";
   EXPECT_EQ(left_after(background), std::vector<std::string>{});
   const auto lines = lines_of(out + "/records.jsonl");
   ASSERT_FALSE(lines.empty());

@@ -140,7 +140,21 @@ TEST(Sabotage, DeathOfAnIdleWorkerTurnsItsLastCellRed) {
   EXPECT_EQ(red[0]["backend"], "dies_when_idle");
   EXPECT_NE(red[0]["reason"].get<std::string>().find("signal 6"), std::string::npos)
       << red[0].dump(1);
-  EXPECT_NE(red[0]["replay"], "");
+  const std::string line = red[0]["replay"];
+  EXPECT_EQ(tutti({"replay", line}).status, 1) << line;
+}
+
+// Each cell by its own claims, also where the refusal of another one is judged again.
+TEST(Sabotage, RefusedCreateIsRedWhereItIsClaimed) {
+  const Finished finished = run({"-np", "2", "--backend", sabotaged("refuses_create"), "--world",
+                                 "2", "--filter", "*agreement.exact/*", "--shrink", "1"});
+  EXPECT_EQ(finished.result.status, 1) << finished.result.output;
+  ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
+  EXPECT_EQ(finished.with("refused").size(), 4u) << finished.result.output;
+  const auto lost = finished.with("lost_path");
+  ASSERT_EQ(lost.size(), 2u) << finished.result.output;
+  EXPECT_EQ(lost[0]["dtype"], "bf16");
+  EXPECT_EQ(lost[1]["dtype"], "bf16");
 }
 
 TEST(Sabotage, CorrectPluginOfTheSameKindIsGreen) {

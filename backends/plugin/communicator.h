@@ -161,9 +161,9 @@ class Communicator {
     return status == TUTTI_OK ? TUTTI_OK : say(status, "a peer left before destroy");
   }
 
-  // Aborted work may still be about to end.
-  void wait_for_work() const {
-    wait_until(world_.deadline_ms, [this] { return pending_ == 0; });
+  // Aborted work may still be about to end. False when it does not.
+  bool wait_for_work() const {
+    return wait_until(world_.deadline_ms, [this] { return pending_ == 0; });
   }
 
  private:

@@ -35,18 +35,6 @@ bool is_exact(const Case& one_case) {
   return true;
 }
 
-// One that refused this world before is not asked again: that takes new workers each time.
-Outcome as_reference(Runner& runner, const Case& theirs, const BackendEntry& reference,
-                     const Cell& cell, bool fresh) {
-  if (const std::string* refusal = runner.create_refusal(theirs)) {
-    Outcome refused;
-    refused.verdict = Verdict::refused;
-    refused.reason = *refusal;
-    return refused;
-  }
-  return runner.run(theirs, reference, *cell.node, {RunMode::compare, fresh, false});
-}
-
 // Each is judged against the exact result by itself; between them, bits must be equal where that
 // result is exact, and the largest distance is recorded elsewhere.
 Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh) {
@@ -59,7 +47,8 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
     theirs.path = "auto";
     theirs.plugin.clear();
     theirs.earlier.clear();
-    const Outcome other = as_reference(runner, theirs, *reference, cell, fresh);
+    const Outcome other =
+        runner.run(theirs, *reference, *cell.node, {RunMode::compare, fresh, false});
     if (other.verdict != Verdict::pass) {
       passed_over += fmt::format("{}{}: {}: {}", passed_over.empty() ? "" : "; ", reference->name,
                                  name_of(other.verdict), other.reason);
