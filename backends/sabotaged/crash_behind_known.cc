@@ -1,6 +1,6 @@
-// Large calls are wrong when they are a process's first, and abort it when they come later. Expected,
-// with the wrong result entered as a known failure: crash all the same, though fresh workers show
-// the known failure only.
+// Large calls are wrong when they are a process's first, and abort it when they come later.
+// Expected, with the wrong result entered as a known failure: crash all the same, though fresh
+// workers show the known failure only.
 #include <cstdlib>
 
 #include "backends/sabotaged/correct.h"
