@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "fixtures/data/bfloat16.h"  // TUTTI_HOST_DEVICE
+#include "fixtures/data/narrow_float.h"  // TUTTI_HOST_DEVICE
 
 namespace tutti {
 

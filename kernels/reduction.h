@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "fixtures/data/bfloat16.h"
+#include "fixtures/data/narrow_float.h"
 
 namespace tutti {
 

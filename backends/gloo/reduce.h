@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "backends/backend.h"
-#include "fixtures/data/bfloat16.h"
+#include "fixtures/data/narrow_float.h"
 
 namespace tutti {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "backends/plugin.h"
-#include "fixtures/data/bfloat16.h"
+#include "fixtures/data/narrow_float.h"
 
 namespace tutti::sabotaged {
 namespace {
