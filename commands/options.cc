@@ -46,6 +46,13 @@ void add_common_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{3'600'000}));
 }
 
+void add_diff_options(CLI::App& diff, Options& options) {
+  diff.add_option("A", options.before, "folder of the earlier run, or its report.json")->required();
+  diff.add_option("B", options.after, "folder of the later run")->required();
+  diff.add_flag("--json", options.json, "for programs, with the records of what changed");
+  diff.footer("Exit status: 0 nothing is newly red, 1 something is, 2 nothing could be compared.");
+}
+
 // CLI11 takes -np as -n p; users know it from mpirun.
 std::vector<std::string> with_np(int count, char** arguments) {
   std::vector<std::string> words;
@@ -64,6 +71,7 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
       app.add_subcommand("list", "backends, nodes, properties, faults and report formats");
   CLI::App* replay = app.add_subcommand("replay", "carry out one case line in fresh workers");
   CLI::App* bench = app.add_subcommand("bench", "measure the suite itself");
+  CLI::App* diff = app.add_subcommand("diff", "what changed from one run to another");
   add_run_options(*run, options);
   add_common_options(*run, options);
   add_common_options(*replay, options);
@@ -75,13 +83,14 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
                    "backend by name or path; by default the first that the host device suits")
       ->expected(1);
   add_common_options(*bench, options);
+  add_diff_options(*diff, options);
   try {
     app.parse(with_np(count, arguments));
   } catch (const CLI::ParseError& error) {
     status = app.exit(error) == 0 ? 0 : 2;
     return false;
   }
-  for (const CLI::App* command : {run, list, replay, bench}) {
+  for (const CLI::App* command : {run, list, replay, bench, diff}) {
     if (command->parsed()) options.command = command->get_name();
   }
   return true;
