@@ -61,6 +61,27 @@ std::vector<std::string> with_np(int count, char** arguments) {
   return words;
 }
 
+// "--jsn: nearest: --json", for what was not understood.
+std::string nearest_of_extras(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  std::vector<std::string> commands, flags;
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    commands.push_back(command->get_name());
+  for (const CLI::App* command : parsed) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+    }
+  }
+  std::string text;
+  for (const std::string& word : app.remaining(true)) {
+    const bool is_flag = word.starts_with("-");
+    if (is_flag ? flags.empty() : !parsed.empty()) continue;
+    text += fmt::format("{}: nearest: {}\n", word, nearest(word, is_flag ? flags : commands));
+    if (!is_flag) break;  // what follows an unknown command belongs to it
+  }
+  return text;
+}
+
 }  // namespace
 
 bool parse_options(int count, char** arguments, Options& options, int& status) {
@@ -88,6 +109,7 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
     app.parse(with_np(count, arguments));
   } catch (const CLI::ParseError& error) {
     status = app.exit(error) == 0 ? 0 : 2;
+    if (status != 0) fmt::print(stderr, "{}", nearest_of_extras(app));
     return false;
   }
   for (const CLI::App* command : {run, list, replay, bench, diff}) {

@@ -117,50 +117,63 @@ std::string cell_text(const CellChange& cell) {
       cell.change == Change::changed_error)
     return line + "\n";
   line += fmt::format(": {} -> {}\n", verdict_of(cell.before), verdict_of(cell.after));
-  if (cell.change == Change::changed_verdict && !cell.before->reason.empty())
-    line += indented("was: " + cell.before->reason);
+  const bool tells_before = cell.change == Change::changed_verdict || cell.change == Change::fixed;
+  if (tells_before && !cell.before->reason.empty()) line += indented("was: " + cell.before->reason);
   if (!record.reason.empty()) line += indented(record.reason);
   if (!record.replay.empty()) line += indented("tutti replay " + shell_quoted(record.replay));
   return line;
 }
 
-// By backend and property: a backend that is gone would fill the screen.
-std::vector<std::string> grouped(const std::vector<CellChange>& cells) {
-  std::map<std::string, std::pair<std::size_t, const CellChange*>> groups;
+// Red in B, or red in A and lost from sight.
+bool shows_red(const CellChange& cell) {
+  const auto is_red = [](const Record& record) { return colour_of(record.verdict) == Colour::red; };
+  return is_red(cell.record()) || (cell.change == Change::vanished && is_red(*cell.before));
+}
+
+struct Line {
+  bool is_red;
+  std::string text;
+};
+
+// By backend, property and verdict: a backend that is gone would fill the screen.
+std::vector<Line> grouped(const std::vector<CellChange>& cells) {
+  std::map<std::string, std::vector<const CellChange*>> groups;
   for (const CellChange& cell : cells) {
     const Record& record = cell.record();
-    auto& [count, first] = groups[fmt::format(
-        "{} {} {}: {} -> {}", record.backend, record.node, record.property,
-        cell.before ? verdict_of(cell.before) : "not there", verdict_of(cell.after))];
-    if (count++ == 0) first = &cell;
+    groups[fmt::format("{} {} {}: {} -> {}", record.backend, record.node, record.property,
+                       verdict_of(cell.before), verdict_of(cell.after))]
+        .push_back(&cell);
   }
-  std::vector<std::string> lines;
+  std::vector<Line> lines;
   for (const auto& [name, group] : groups) {
-    const auto& [count, first] = group;
-    const std::string& reason = first->record().reason;
-    lines.push_back(fmt::format("  {} cells of {}{}\n", count, name,
-                                first->after && !reason.empty() ? ": " + reason : ""));
+    const CellChange& first = *group.front();
+    const std::string reason = first.after ? first.after->reason : "";
+    lines.push_back({shows_red(first), fmt::format("  {} cells of {}{}\n", group.size(), name,
+                                                   reason.empty() ? "" : ": " + reason)});
   }
+  return lines;
+}
+
+std::vector<Line> lines_of(const Heading& heading, const std::vector<CellChange>& cells) {
+  if (heading.change == Change::appeared || heading.change == Change::vanished)
+    return grouped(cells);
+  std::vector<Line> lines;
+  for (const CellChange& cell : cells) lines.push_back({shows_red(cell), cell_text(cell)});
   return lines;
 }
 
 std::string section(const Heading& heading, const std::vector<CellChange>& cells) {
   if (cells.empty()) return "";
-  const bool is_long = heading.change == Change::appeared || heading.change == Change::vanished;
-  std::vector<std::string> lines;
-  if (is_long) {
-    lines = grouped(cells);
-  } else {
-    for (const CellChange& cell : cells) lines.push_back(cell_text(cell));
-  }
-  const bool is_red =
-      heading.change == Change::new_red || heading.change == Change::changed_verdict;
-  const std::size_t shown = is_red ? lines.size() : std::min(lines.size(), kLinesMax);
   std::string text = fmt::format("\n{}: {}\n", heading.text, cells.size());
-  for (std::size_t i = 0; i < shown; ++i) text += lines[i];
-  if (shown < lines.size())
-    text += fmt::format("  and {} more; --json has all\n", lines.size() - shown);
-  return text;
+  std::size_t shown = 0, cut = 0;
+  for (const Line& line : lines_of(heading, cells)) {
+    if (line.is_red || shown++ < kLinesMax) {
+      text += line.text;
+    } else {
+      ++cut;
+    }
+  }
+  return cut == 0 ? text : text + fmt::format("  and {} more; --json has all\n", cut);
 }
 
 }  // namespace

@@ -95,5 +95,14 @@ TEST_F(Diff, WhatCannotBeComparedIsStatusTwo) {
   EXPECT_EQ(tutti({"diff", exact}).status, 2);
 }
 
+TEST_F(Diff, UnknownNamesOnTheCommandLineNameTheNearest) {
+  const CommandResult option = tutti({"diff", "--jsn", "a", "b"});
+  EXPECT_EQ(option.status, 2) << option.output;
+  EXPECT_TRUE(has(option, "nearest: --json")) << option.output;
+  const CommandResult command = tutti({"dif", "a", "b"});
+  EXPECT_EQ(command.status, 2) << command.output;
+  EXPECT_TRUE(has(command, "nearest: diff")) << command.output;
+}
+
 }  // namespace
 }  // namespace tutti::testing
