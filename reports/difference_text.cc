@@ -91,9 +91,12 @@ std::string arrow(const std::string& was, const std::string& is) {
 }
 
 std::string path_text(const Record& before, const Record& after) {
-  return arrow(verdict_of(&before), verdict_of(&after)) +
-         arrow(fmt::format("by {}", fmt::join(before.paths_taken, " ")),
-               fmt::format("by {}", fmt::join(after.paths_taken, " ")));
+  const auto paths = [](const Record& record) {
+    return record.paths_taken.empty() ? std::string("no path")
+                                      : fmt::format("by {}", fmt::join(record.paths_taken, " "));
+  };
+  return arrow(verdict_of(&before), verdict_of(&after)) + arrow(paths(before), paths(after)) +
+         (after.reason.empty() ? "" : ": " + after.reason);
 }
 
 std::string error_text(const Record& before, const Record& after) {
@@ -111,11 +114,11 @@ std::string error_text(const Record& before, const Record& after) {
 std::string cell_text(const CellChange& cell) {
   const Record& record = cell.record();
   std::string line = "  " + name_of(record);
-  if (cell.change == Change::changed_path) line += path_text(*cell.before, *cell.after);
-  if (cell.change == Change::changed_error) line += error_text(*cell.before, *cell.after);
-  if (cell.change == Change::changed_bits || cell.change == Change::changed_path ||
-      cell.change == Change::changed_error)
-    return line + "\n";
+  if (cell.change == Change::changed_bits) return line + "\n";
+  if (cell.change == Change::changed_path)
+    return line + path_text(*cell.before, *cell.after) + "\n";
+  if (cell.change == Change::changed_error)
+    return line + error_text(*cell.before, *cell.after) + "\n";
   line += fmt::format(": {} -> {}\n", verdict_of(cell.before), verdict_of(cell.after));
   const bool tells_before = cell.change == Change::changed_verdict || cell.change == Change::fixed;
   if (tells_before && !cell.before->reason.empty()) line += indented("was: " + cell.before->reason);
