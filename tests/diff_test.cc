@@ -11,7 +11,7 @@ class Diff : public ::testing::Test {
                      const std::vector<std::string>& more = {}) {
     const fs::path source(sabotaged(name));
     fs::create_directories(folder_ / out);
-    const fs::path copy = fs::path(folder_ / out) / "library.so";
+    const fs::path copy = fs::path(folder_ / out) / "vendor.so";
     fs::copy(source, copy);
     fs::copy(fs::path(source).replace_extension(".toml"),
              fs::path(copy).replace_extension(".toml"));
@@ -60,7 +60,7 @@ TEST_F(Diff, ABrokenLibraryIsNewlyRedAndTheOtherWayRoundFixed) {
   EXPECT_EQ(broken.status, 1) << broken.output;
   EXPECT_TRUE(has(broken, "newly red: ")) << broken.output;
   EXPECT_TRUE(has(broken, "pass -> wrong")) << broken.output;
-  EXPECT_TRUE(has(broken, "tutti replay 'tutti1 backend=library")) << broken.output;
+  EXPECT_TRUE(has(broken, "tutti replay 'tutti1 backend=vendor")) << broken.output;
   const CommandResult mended = tutti({"diff", bad, good});
   EXPECT_EQ(mended.status, 0) << mended.output;
   EXPECT_TRUE(has(mended, "fixed: ")) << mended.output;

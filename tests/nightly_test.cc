@@ -11,11 +11,11 @@ class Nightly : public ::testing::Test {
     const fs::path source(sabotaged(name));
     fs::remove(plugin());
     fs::copy(source, plugin());
-    fs::copy(fs::path(source).replace_extension(".toml"), folder_ / "library.toml",
+    fs::copy(fs::path(source).replace_extension(".toml"), folder_ / "vendor.toml",
              fs::copy_options::overwrite_existing);
   }
 
-  std::string plugin() const { return folder_ / "library.so"; }
+  std::string plugin() const { return folder_ / "vendor.so"; }
   std::string base() const { return folder_ / "base"; }
 
   CommandResult nightly(const std::vector<std::string>& options,
@@ -53,7 +53,7 @@ TEST_F(Nightly, ANewRedFailsOnce) {
   install("drops_rank");
   const CommandResult second = nightly({"--driver", "1"});
   EXPECT_EQ(second.status, 1) << second.output;
-  EXPECT_TRUE(has(second, "newly red: 3")) << second.output;
+  EXPECT_TRUE(has(second, "newly red: 6")) << second.output;
   EXPECT_TRUE(has(second, "tutti replay")) << second.output;
   const CommandResult third = nightly({"--driver", "1"});
   EXPECT_EQ(third.status, 0) << third.output;
