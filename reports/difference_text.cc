@@ -187,10 +187,11 @@ std::string to_text(const Difference& difference) {
   for (const Heading& heading : kHeadings) {
     const std::vector<CellChange> cells = comparison.of(heading.change);
     text += section(heading, cells);
-    if (!cells.empty()) counts += fmt::format(", {} {}", cells.size(), heading.text);
+    if (!cells.empty())
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", heading.text, cells.size());
   }
-  text += fmt::format("\n{} cells tested in both{}\n", comparison.in_both,
-                      counts.empty() ? ": no difference" : counts);
+  text += fmt::format("\n{} cells tested in both: {}\n", comparison.in_both,
+                      counts.empty() ? "no difference" : counts);
   return printable(text);
 }
 
