@@ -25,7 +25,7 @@ class Nightly : public ::testing::Test {
     words.insert(words.end(), {"bash", program() + "-nightly", "--base", base(), "--machine", "m"});
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", "-np", "3", "--backend", plugin(), "--world", "3", "--filter",
-                               "*agreement.exact/*", "--cases", "4", "--shrink", "1"});
+                               "*agreement.exact/*", "--cases", cases_, "--shrink", "1"});
     CommandOptions limits;
     limits.timeout = std::chrono::seconds(300);
     limits.bytes_max = 1u << 20;
@@ -34,6 +34,7 @@ class Nightly : public ::testing::Test {
   }
 
   Folder folder_;
+  std::string cases_ = "4";
 };
 
 bool has(const CommandResult& result, const std::string& text) {
@@ -84,6 +85,20 @@ TEST_F(Nightly, ARunThatCouldNotWorkIsStatusTwoAndComparedWithNothing) {
   const CommandResult first = nightly({"--driver", "1"});
   EXPECT_EQ(first.status, 0) << first.output;
   EXPECT_TRUE(has(first, "the first complete run")) << first.output;
+}
+
+TEST_F(Nightly, ARunThatIsEndedBySignalLeavesWhatItHasAndIsNoMeasure) {
+  install("healthy");
+  cases_ = "1000000";
+  const CommandResult ended = nightly(
+      {"--driver", "1"}, {"timeout", "--foreground", "--preserve-status", "--signal=TERM", "4"});
+  EXPECT_EQ(ended.status, 2) << ended.output;
+  EXPECT_TRUE(has(ended, "interrupted by")) << ended.output;
+  EXPECT_TRUE(has(ended, "compared with nothing")) << ended.output;
+  cases_ = "4";
+  const CommandResult next = nightly({"--driver", "1"});
+  EXPECT_EQ(next.status, 0) << next.output;
+  EXPECT_TRUE(has(next, "the first complete run")) << next.output;
 }
 
 TEST_F(Nightly, UnknownOptionsAndBadValuesAreRefused) {
