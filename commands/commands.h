@@ -26,7 +26,8 @@ struct Job {
 int run(Job& job);
 int replay(Job& job);
 int bench(Job& job);
-int list(const Places& places);  // needs no MPI
+int list(const Places& places);    // needs no MPI
+int diff(const Options& options);  // neither
 
 // The node that options name; without a name the real one where there is a GPU, else `host`. Throws
 // NodeError, also when the machine could not be read and no simulated node is named: a broken GPU

@@ -124,6 +124,7 @@ int main_of(int count, char** arguments) {
   int status = 0;
   if (!parse_options(count, arguments, options, status)) return status;
   if (options.command == "list") return list(places());
+  if (options.command == "diff") return diff(options);
   const std::vector<std::string> words = words_of(count, arguments);
   if (!started_by_launcher()) {
     int ranks = options.ranks;

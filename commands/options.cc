@@ -46,12 +46,40 @@ void add_common_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{3'600'000}));
 }
 
+void add_diff_options(CLI::App& diff, Options& options) {
+  diff.add_option("A", options.before, "folder of the earlier run, or its report.json")->required();
+  diff.add_option("B", options.after, "folder of the later run")->required();
+  diff.add_flag("--json", options.json, "for programs, with the records of what changed");
+  diff.footer("Exit status: 0 nothing is newly red, 1 something is, 2 nothing could be compared.");
+}
+
 // CLI11 takes -np as -n p; users know it from mpirun.
 std::vector<std::string> with_np(int count, char** arguments) {
   std::vector<std::string> words;
   for (int i = count - 1; i > 0; --i)
     words.emplace_back(std::string(arguments[i]) == "-np" ? "--np" : arguments[i]);
   return words;
+}
+
+// "--jsn: nearest: --json", for what was not understood.
+std::string nearest_of_extras(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  std::vector<std::string> commands, flags;
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    commands.push_back(command->get_name());
+  for (const CLI::App* command : parsed) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+    }
+  }
+  std::string text;
+  for (const std::string& word : app.remaining(true)) {
+    const bool is_flag = word.starts_with("-");
+    if (is_flag ? flags.empty() : !parsed.empty()) continue;
+    text += fmt::format("{}: nearest: {}\n", word, nearest(word, is_flag ? flags : commands));
+    if (!is_flag) break;  // what follows an unknown command belongs to it
+  }
+  return text;
 }
 
 }  // namespace
@@ -64,6 +92,7 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
       app.add_subcommand("list", "backends, nodes, properties, faults and report formats");
   CLI::App* replay = app.add_subcommand("replay", "carry out one case line in fresh workers");
   CLI::App* bench = app.add_subcommand("bench", "measure the suite itself");
+  CLI::App* diff = app.add_subcommand("diff", "what changed from one run to another");
   add_run_options(*run, options);
   add_common_options(*run, options);
   add_common_options(*replay, options);
@@ -75,13 +104,15 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
                    "backend by name or path; by default the first that the host device suits")
       ->expected(1);
   add_common_options(*bench, options);
+  add_diff_options(*diff, options);
   try {
     app.parse(with_np(count, arguments));
   } catch (const CLI::ParseError& error) {
     status = app.exit(error) == 0 ? 0 : 2;
+    if (status != 0) fmt::print(stderr, "{}", nearest_of_extras(app));
     return false;
   }
-  for (const CLI::App* command : {run, list, replay, bench}) {
+  for (const CLI::App* command : {run, list, replay, bench, diff}) {
     if (command->parsed()) options.command = command->get_name();
   }
   return true;

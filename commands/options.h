@@ -8,7 +8,7 @@
 namespace tutti {
 
 struct Options {
-  std::string command;                // run list replay bench
+  std::string command;                // run list replay bench diff
   std::vector<std::string> backends;  // names, or paths of plugins; empty: all that are installed
   std::string node;                   // empty: real when there is a GPU, else host
   std::string worlds;                 // "1..8" or "2,4"; empty: 1 to the number of ranks
@@ -25,6 +25,8 @@ struct Options {
   std::uint64_t deadline_ms = 10'000;
   std::string line;  // replay
   std::string bench = "overhead";
+  std::string before, after;  // diff
+  bool json = false;
 };
 
 // Parses the command line; on --help or a mistake prints and returns false with the status to exit

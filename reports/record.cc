@@ -50,6 +50,12 @@ Enum named(const nlohmann::json& json, const char* key) {
                   nearest(name, names<Enum>())));
 }
 
+nlohmann::ordered_json texts(const std::vector<std::string>& all) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const std::string& text : all) list.push_back(valid_utf8(text));
+  return list;
+}
+
 }  // namespace
 
 std::string name_of(const Record& record) {
@@ -58,8 +64,7 @@ std::string name_of(const Record& record) {
 }
 
 nlohmann::ordered_json to_json(const Record& record) {
-  nlohmann::ordered_json evidence = nlohmann::ordered_json::array();
-  for (const std::string& text : record.evidence) evidence.push_back(valid_utf8(text));
+  const nlohmann::ordered_json evidence = texts(record.evidence), paths = texts(record.paths_taken);
   return {{"backend", valid_utf8(record.backend)},
           {"version", valid_utf8(record.version)},
           {"build_id", valid_utf8(record.build_id)},
@@ -78,6 +83,8 @@ nlohmann::ordered_json to_json(const Record& record) {
           {"max_error", json_of(record.max_error)},
           {"max_ulp_vs_reference", record.max_ulp_vs_reference},
           {"reference", valid_utf8(record.reference)},
+          {"bits", valid_utf8(record.bits)},
+          {"paths_taken", paths},
           {"seconds", json_of(record.seconds)},
           {"evidence", evidence}};
 }
@@ -102,6 +109,10 @@ Record record_from_json(const nlohmann::json& json) {
   record.max_error = number(json, "max_error");
   record.max_ulp_vs_reference = field<std::int64_t>(json, "max_ulp_vs_reference");
   record.reference = field<std::string>(json, "reference");
+  // Reports from before these keys have none.
+  if (json.contains("bits")) record.bits = field<std::string>(json, "bits");
+  if (json.contains("paths_taken"))
+    record.paths_taken = field<std::vector<std::string>>(json, "paths_taken");
   record.seconds = number(json, "seconds");
   record.evidence = field<std::vector<std::string>>(json, "evidence");
   return record;

@@ -25,6 +25,8 @@ struct Record {
   double max_error = 0;     // largest error as a fraction of its bound
   std::int64_t max_ulp_vs_reference = -1;  // -1: not compared
   std::string reference;                   // what it was compared with
+  std::string bits;  // hash of all results of all cases in order; empty: not green, or one has none
+  std::vector<std::string> paths_taken;  // that carried calls out; sorted, each once
   double seconds = 0;
   std::vector<std::string> evidence;  // last words, backtraces, waits; one text a rank
 };

@@ -19,6 +19,8 @@ inline Record sample_record() {
   record.verdict = Verdict::pass;
   record.cases = 100;
   record.reference = "oracle";
+  record.bits = "00c0ffee00c0ffee";
+  record.paths_taken = {"ring"};
   record.seconds = 0.25;
   return record;
 }

@@ -35,7 +35,22 @@ void skip(Record& record, SkipCause cause, std::string reason) {
   record.reason = std::move(reason);
 }
 
+// One hash over those of all cases so far; none once a case has none.
+void merge_bits(Record& record, const Outcome& outcome) {
+  const bool is_first = record.cases == 1;
+  if (outcome.bits.empty() || (!is_first && record.bits.empty())) {
+    record.bits.clear();
+  } else {
+    const std::string all = record.bits + outcome.bits;
+    record.bits = fmt::format("{:016x}", hash_bytes(all.data(), all.size()));
+  }
+}
+
 void merge(Record& record, const Outcome& outcome) {
+  merge_bits(record, outcome);
+  std::set<std::string> paths(record.paths_taken.begin(), record.paths_taken.end());
+  paths.insert(outcome.paths.begin(), outcome.paths.end());
+  record.paths_taken.assign(paths.begin(), paths.end());
   record.max_error = std::max(record.max_error, outcome.max_error);
   record.max_ulp_vs_reference = std::max(record.max_ulp_vs_reference, outcome.max_ulp);
   if (!outcome.reference.empty()) record.reference = outcome.reference;
@@ -112,6 +127,7 @@ void check_cases(RunContext& context, const Cell& cell, Record& record) {
   const Expected* expected = draw.green.contradicted(kGreenEnough);
   if (!expected) return;
   record.verdict = Verdict::unexpected_pass;
+  record.bits.clear();
   record.reason = fmt::format(
       "expected.toml says {} ({}), but at least {} cases for which it should be so are "
       "green; take the entry out, or narrow it",
@@ -129,6 +145,7 @@ void report(Record& record, const Failure& failure, const Expected* expected) {
     record.reason = fmt::format("{}: {}; known: {} ({})", name_of(failure.outcome.verdict),
                                 record.reason, expected->reason, expected->link);
   }
+  record.bits.clear();
   record.replay = to_line(failure.smallest);
   record.evidence = failure.outcome.evidence;
 }

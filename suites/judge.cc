@@ -237,6 +237,7 @@ Outcome judge(const Case& one_case, const BackendEntry& backend, const Node& nod
     const std::string missing = unfired(one_case, observation);
     if (!missing.empty()) return red(Verdict::unfired, missing);
   }
+  keep_results(observation.run, outcome);
   return outcome;
 }
 

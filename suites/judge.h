@@ -15,6 +15,9 @@ Outcome judge(const Case& one_case, const BackendEntry& backend, const Node& nod
 // Adds what is known of each rank's worker to the evidence of an outcome.
 void keep_evidence(const Replies& replies, Outcome& outcome);
 
+// Adds to an outcome what its calls gave: the bits of a green one, and the paths that were taken.
+void keep_results(const Replies& run, Outcome& outcome);
+
 // True when ranks hold different bits somewhere: then every rank has to verify everything.
 bool hashes_differ(const Replies& run);
 

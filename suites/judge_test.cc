@@ -87,6 +87,28 @@ TEST(Judge, DecliningIsLostWhereClaimedAndRefusedElsewhere) {
   EXPECT_EQ(verdict(ran(no, no), kRefusing), Verdict::refused);
 }
 
+Outcome outcome_of(const json& rank_0, const json& rank_1) {
+  return judge(one_call(), kUnspecified, node_of_two(), ran(rank_0, rank_1));
+}
+
+TEST(Results, AreTheBitsOfAllRanksAndThePathsTaken) {
+  const Outcome outcome = outcome_of(right(), right());
+  EXPECT_EQ(outcome.bits.size(), 16u);
+  EXPECT_EQ(outcome.bits, outcome_of(right(), right()).bits);
+  EXPECT_EQ(outcome.paths, (std::set<std::string>{"ring"}));
+  json other = right();
+  other["hashes"] = {1, 3};
+  EXPECT_NE(outcome.bits, outcome_of(other, other).bits);
+  EXPECT_EQ(outcome_of(right("bcube"), right("bcube")).bits, outcome.bits);
+}
+
+TEST(Results, OfARefusedCallAreNoneAndOfARedCaseAreNotTold) {
+  const json no = declined(TUTTI_UNSUPPORTED, "too small");
+  EXPECT_TRUE(outcome_of(no, no).paths.empty());
+  EXPECT_NE(outcome_of(no, no).bits, outcome_of(right(), right()).bits);
+  EXPECT_TRUE(outcome_of(right("ring"), right("bcube")).bits.empty());
+}
+
 TEST(Judge, CarryingOutWhatIsRefusedIsWrong) {
   EXPECT_EQ(verdict(ran(right(), right()), kRefusing), Verdict::wrong);
 }

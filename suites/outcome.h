@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Outcome {
   bool bound_hides = false;           // a bound was so wide that a missing contribution could pass
   std::int64_t max_ulp = -1;          // distance from the reference; -1: not compared
   std::string reference;
+  std::string bits;                 // hash of the results of all calls on all ranks; empty: none
+  std::set<std::string> paths;      // that carried calls out
   std::vector<EarlierCase> before;  // what the workers of a red case had carried out, oldest first
   bool is_red() const { return colour_of(verdict) == Colour::red; }
 };
