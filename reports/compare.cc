@@ -1,9 +1,9 @@
 #include "reports/compare.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iterator>
-#include <regex>
 #include <tuple>
 
 namespace tutti {
@@ -124,9 +124,22 @@ bool errors_differ(const Record& before, const Record& after) {
 }
 
 std::string without_numbers(const std::string& reason) {
-  static const std::regex numbers("0x[0-9a-fA-F]+|[-+]?[0-9][0-9.]*(e[-+]?[0-9]+)?");
-  static const std::regex lists("#( #)+");  // "on rank 0 1 2"
-  return std::regex_replace(std::regex_replace(reason, numbers, "#"), lists, "#");
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '.';
+  };
+  std::string text;
+  for (auto at = reason.begin(); at != reason.end();) {
+    const auto first = *at == '-' || *at == '+' ? at + 1 : at;
+    if (first == reason.end() || !is_digit(*first)) {
+      text += *at++;
+      continue;
+    }
+    at = std::find_if_not(first, reason.end(), is_part);
+    if (text.ends_with("# ")) text.pop_back();  // a list, such as of ranks
+    if (!text.ends_with('#')) text += '#';
+  }
+  return text;
 }
 
 int exit_status_of(const Comparison& comparison) {

@@ -166,6 +166,14 @@ TEST(Compare, RedInBothDiffersByVerdictOrReasonButNotByNumbers) {
   EXPECT_EQ(change(wrong, with(Verdict::hang, wrong.reason)), Change::changed_verdict);
 }
 
+TEST(WithoutNumbers, NumbersOfEveryKindAreAlike) {
+  EXPECT_EQ(without_numbers("rank 0 1 12: -1.5e+10 (0xc0ffee) in 0..3, 7"),
+            "rank #: # (#) in #, #");
+  EXPECT_EQ(without_numbers("no number - at all +"), "no number - at all +");
+  EXPECT_NE(without_numbers("signal 6 (Aborted)"),
+            without_numbers("signal 11 (Segmentation fault)"));
+}
+
 TEST(Compare, AnotherPathIsAnotherGreenVerdictOrOtherPathsOfTheSameCases) {
   Record other = sample_record();
   other.paths_taken = {"bcube"};
