@@ -1,5 +1,5 @@
-// NCCL's allreduce among ranks that pass for hosts of their own (NCCL_HOSTID), so over sockets: path
-// "sockets". Ranks may share a GPU then, and worlds larger than the number of GPUs reach NCCL.
+// NCCL's allreduce among ranks that pass for hosts of their own (NCCL_HOSTID), so over sockets:
+// path "sockets". Ranks may share a GPU then, and worlds larger than the number of GPUs reach NCCL.
 #include <cstdlib>
 #include <cstring>
 #include <string>
