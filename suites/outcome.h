@@ -35,7 +35,6 @@ bool is_worse(Verdict left, Verdict right);
 // Everything that the ranks said about one case.
 struct Observation {
   Replies start, create, run, destroy;  // empty: not reached
-  bool is_verified_whole = false;       // hashes differed, so every rank verified everything
 };
 
 }  // namespace tutti

@@ -137,12 +137,9 @@ Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend,
   const std::string key = key_of(one_case);
   if (want.fresh || !one_case.faults.empty()) close(key);
   // Whoever died since the last case is no matter of this one.
-  if (const auto used = live_.find(key); used != live_.end() && used->second.last_green) {
-    const Replies dead = director_.deaths(used->second.id);
-    if (std::any_of(dead.begin(), dead.end(),
-                    [](const Reply& reply) { return reply.state == Reply::State::died; }))
-      close(key);
-  }
+  if (const auto used = live_.find(key);
+      used != live_.end() && used->second.last_green && director_.has_died(used->second.id))
+    close(key);
   if (const auto before = not_created_.find(key); before != not_created_.end() && !want.fresh)
     return before->second;
   Observation seen;
@@ -173,7 +170,6 @@ void Runner::run_in(Live& live, const Case& one_case, const Want& want, Observat
         seen.run[rank].body["calls"][call].update(whole[rank].body["calls"][call]);
       }
     }
-    seen.is_verified_whole = true;
   }
   live.cases.push_back(as_earlier(one_case));
   if (live.cases.size() > kCasesKept) live.cases.erase(live.cases.begin());
