@@ -1,50 +1,114 @@
-// Element-wise reductions. Narrow floats are accumulated in fp32 and rounded once, at the end.
+// Reductions of single elements, and what they promise:
+//
+//   type of accumulation  fp8, fp16, bf16: fp32, rounded once at the end; all others: their own
+//   sum, prod             in the order of the ranks; integers wrap
+//   min, max              NaN on either side is the result; -0 is less than +0
+//   avg                   the sum, then one division by the number of ranks, in the type of
+//                         accumulation; of integers that of the wrapped sum, toward zero
+//
+// The rounding at the end does not saturate: what overflows becomes infinity, and NaN in fp8 e4m3.
+// A reduction starts from a first value, never from a neutral one, so that a sum of -0 alone stays
+// -0: widen() each, apply() in the order of the ranks, finish() and narrow() once.
 #pragma once
 
 #include <cstdint>
-#include <cstring>
+#include <type_traits>
 
 #include "fixtures/data/narrow_float.h"
 
 namespace tutti {
 
-TUTTI_HOST_DEVICE inline float widen(float value) { return value; }
-TUTTI_HOST_DEVICE inline float widen(bfloat16 value) { return value.to_float(); }
-TUTTI_HOST_DEVICE inline std::int32_t widen(std::int32_t value) { return value; }
-
-TUTTI_HOST_DEVICE inline void narrow(float value, float* out) { *out = value; }
-TUTTI_HOST_DEVICE inline void narrow(float value, bfloat16* out) {
-  *out = bfloat16::from_float(value);
+// The value in the type in which it is accumulated.
+template <typename T>
+TUTTI_HOST_DEVICE constexpr auto widen(T value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return value;
+  } else {
+    return value.to_float();
+  }
 }
-TUTTI_HOST_DEVICE inline void narrow(std::int32_t value, std::int32_t* out) { *out = value; }
+template <typename T>
+using Accumulator = decltype(widen(T{}));
 
-// Integers wrap. A sum starts from a first value, never from 0, so that a sum of -0 alone stays -0.
-struct Sum {
-  TUTTI_HOST_DEVICE static float apply(float left, float right) { return left + right; }
-  TUTTI_HOST_DEVICE static std::int32_t apply(std::int32_t left, std::int32_t right) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(left) +
-                                     static_cast<std::uint32_t>(right));
+// The element nearest to what was accumulated.
+template <typename T>
+TUTTI_HOST_DEVICE constexpr T narrow(Accumulator<T> value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return value;
+  } else {
+    return T::from_float(value);
+  }
+}
+
+// Integers as unsigned ones that wrap. Those of 8 bits would be promoted to int.
+template <typename Integer>
+TUTTI_HOST_DEVICE constexpr auto modular(Integer value) {
+  using Wrapping =
+      std::conditional_t<(sizeof(Integer) < 4), unsigned, std::make_unsigned_t<Integer>>;
+  return static_cast<Wrapping>(value);
+}
+
+// Of Sum, Prod, Min and Max: nothing is left to do at the end.
+struct FinishedAsItIs {
+  template <typename Wide>
+  TUTTI_HOST_DEVICE static constexpr Wide finish(Wide accumulated, int) {
+    return accumulated;
   }
 };
 
-// A NaN on either side is the result, and +0 is larger than -0. Neither holds for fmaxf or the
-// device's max instruction.
-struct Max {
-  TUTTI_HOST_DEVICE static float apply(float left, float right) {
-    if (left != left) return left;
-    if (right != right) return right;
-    if (left == right) return is_negative(left) ? right : left;
-    return left > right ? left : right;
+struct Sum : FinishedAsItIs {
+  template <typename Wide>
+  TUTTI_HOST_DEVICE static constexpr Wide apply(Wide left, Wide right) {
+    if constexpr (std::is_integral_v<Wide>) {
+      return static_cast<Wide>(modular(left) + modular(right));
+    } else {
+      return left + right;
+    }
   }
-  TUTTI_HOST_DEVICE static std::int32_t apply(std::int32_t left, std::int32_t right) {
-    return left > right ? left : right;
+};
+
+struct Prod : FinishedAsItIs {
+  template <typename Wide>
+  TUTTI_HOST_DEVICE static constexpr Wide apply(Wide left, Wide right) {
+    if constexpr (std::is_integral_v<Wide>) {
+      return static_cast<Wide>(modular(left) * modular(right));
+    } else {
+      return left * right;
+    }
+  }
+};
+
+// fminf, fmaxf and the device's instructions for them treat neither NaN nor zeros like this.
+template <bool largest>
+struct Extreme : FinishedAsItIs {
+  template <typename Wide>
+  TUTTI_HOST_DEVICE static constexpr Wide apply(Wide left, Wide right) {
+    if constexpr (std::is_floating_point_v<Wide>) {
+      if (left != left) return left;
+      if (right != right) return right;
+      if (left == right) return is_negative(left) == largest ? right : left;
+    }
+    return (left > right) == largest ? left : right;
   }
 
  private:
-  TUTTI_HOST_DEVICE static bool is_negative(float value) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return (bits >> 31) != 0;
+  template <typename Wide>
+  TUTTI_HOST_DEVICE static constexpr bool is_negative(Wide value) {
+    using Word = std::conditional_t<sizeof(Wide) == 4, std::int32_t, std::int64_t>;
+    return __builtin_bit_cast(Word, value) < 0;
+  }
+};
+using Min = Extreme<false>;
+using Max = Extreme<true>;
+
+struct Avg {
+  template <typename Wide>
+  TUTTI_HOST_DEVICE static constexpr Wide apply(Wide left, Wide right) {
+    return Sum::apply(left, right);
+  }
+  template <typename Wide>
+  TUTTI_HOST_DEVICE static constexpr Wide finish(Wide accumulated, int world) {
+    return static_cast<Wide>(accumulated / static_cast<Wide>(world));
   }
 };
 
