@@ -36,7 +36,7 @@ struct OneShot {
     alignas(256) unsigned char staging[2][most_bytes];  // written by the owner
   };
 
-  template <typename T, typename Reduction, typename Block>
+  template <typename T, typename Block>
   TUTTI_HOST_DEVICE static void run(const Block& block, RoundShared& shared,
                                     const PeerCall<Region>& call) {
     Rounds<Protocol, Block, Region> rounds(block, shared, call);
@@ -57,9 +57,9 @@ struct OneShot {
     rounds.phase([&](int lane) {
       const PackedBuffer<T> recv(call.recv, call.count);
       block.each(first, last, lane, [&](std::uint64_t pack) {
-        constexpr int kAtOnce = sizeof(T) == 1 ? 4 : 8;  // more takes too many registers
-        recv.store(pack, reduce_packs<T, Reduction, kAtOnce>(
-                             call.world, [&](int rank) { return staging(rank) + pack; }));
+        constexpr int kAtOnce = sizeof(T) == 1 ? 2 : 8;  // more takes too many registers
+        recv.store(pack, reduce_packs<T, kAtOnce>(call.op, call.world,
+                                                  [&](int rank) { return staging(rank) + pack; }));
       });
     });
     rounds.finish(1);

@@ -56,8 +56,8 @@ TUTTI_HOST_DEVICE void copy_pack(T* to, const Pack<T>& from) {
                 reinterpret_cast<const char*>(&from) + i, width);
 }
 
-// copy_pack in accesses as wide as `access` allows; false, and nothing is done, when it is that of an
-// element.
+// copy_pack in accesses as wide as `access` allows; false, and nothing is done, when it is that of
+// an element.
 template <typename T, int width = 16, typename To, typename From>
 TUTTI_HOST_DEVICE bool copy_wide(To& to, From& from, int access) {
   if constexpr (width <= sizeof(T)) {
@@ -110,8 +110,8 @@ class PackedBuffer {
 // Reduces one pack of each rank, in the order of the ranks; staged(rank) points to that of a rank.
 // Those of `at_once` ranks are loaded before the first is looked at, since each load may take a
 // microsecond, where memory is a peer's.
-template <typename T, typename Reduction, int at_once, typename Staged>
-TUTTI_HOST_DEVICE Pack<T> reduce_packs(int world, const Staged& staged) {
+template <typename T, int at_once, typename Reduction, typename Staged>
+TUTTI_HOST_DEVICE Pack<T> reduce_packs(Reduction, int world, const Staged& staged) {
   Accumulator<T> accumulated[Pack<T>::size] = {};
   for (int first = 0; first < world; first += at_once) {
     Pack<T> loaded[at_once];
@@ -133,6 +133,13 @@ TUTTI_HOST_DEVICE Pack<T> reduce_packs(int world, const Staged& staged) {
   for (int j = 0; j < Pack<T>::size; ++j)
     result.values[j] = narrow<T>(Reduction::finish(accumulated[j], world));
   return result;
+}
+
+// The same with an op that is known when it runs, so that a kernel is compiled once for all ops.
+template <typename T, int at_once, typename Staged>
+TUTTI_HOST_DEVICE Pack<T> reduce_packs(tutti_op op, int world, const Staged& staged) {
+  return with_reduction(
+      op, [&](auto reduction) { return reduce_packs<T, at_once>(reduction, world, staged); });
 }
 
 }  // namespace tutti

@@ -18,7 +18,8 @@ void check_every_place() {
     for (std::size_t to = 0; to < elements; ++to) {
       for (std::size_t count = 1; count <= 3 * elements; ++count) {
         alignas(16) unsigned char source[80], target[80] = {};
-        for (std::size_t i = 0; i < sizeof source; ++i) source[i] = static_cast<unsigned char>(i + 1);
+        for (std::size_t i = 0; i < sizeof source; ++i)
+          source[i] = static_cast<unsigned char>(i + 1);
         T* const send = reinterpret_cast<T*>(source) + from;
         T* const recv = reinterpret_cast<T*>(target) + to;
         const PackedBuffer<T> reader(send, count), writer(recv, count);

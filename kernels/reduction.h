@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "backends/backend.h"
 #include "fixtures/data/narrow_float.h"
 
 namespace tutti {
@@ -111,5 +112,23 @@ struct Avg {
     return static_cast<Wide>(accumulated / static_cast<Wide>(world));
   }
 };
+
+// body(Reduction{}) for an op, and what it returns.
+template <typename Body>
+TUTTI_HOST_DEVICE constexpr auto with_reduction(tutti_op op, const Body& body) {
+  switch (op) {
+    case TUTTI_PROD:
+      return body(Prod{});
+    case TUTTI_MIN:
+      return body(Min{});
+    case TUTTI_MAX:
+      return body(Max{});
+    case TUTTI_AVG:
+      return body(Avg{});
+    case TUTTI_SUM:
+      break;
+  }
+  return body(Sum{});
+}
 
 }  // namespace tutti

@@ -1,5 +1,5 @@
-// Every element type with every reduction against other arithmetic, and what reduction.h promises of
-// special values.
+// Every element type with every reduction against other arithmetic, and what reduction.h promises
+// of special values.
 #include "kernels/reduction.h"
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 namespace tutti {
 namespace {
 
-using Elements = std::tuple<std::int8_t, std::uint8_t, std::int32_t, std::uint32_t, std::int64_t,
-                            std::uint64_t, float16, bfloat16, float, double, float8_e4m3,
-                            float8_e5m2>;
+using Elements =
+    std::tuple<std::int8_t, std::uint8_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t,
+               float16, bfloat16, float, double, float8_e4m3, float8_e5m2>;
 
 template <typename T, typename Reduction>
 T reduced(const std::vector<T>& values) {
@@ -36,11 +36,11 @@ std::vector<T> drawn(std::mt19937_64& random) {
     if constexpr (kIsFloat<T>) {
       using Format = FloatBits<T>;
       const auto sign = static_cast<typename Format::Bits>(bits % 2 == 0 ? Format::sign : 0);
-      const typename Format::Bits special[] = {0, 1, Format::smallest_normal, Format::largest,
-                                               Format::infinity, Format::quiet_nan};
+      const typename Format::Bits special[] = {
+          0, 1, Format::smallest_normal, Format::largest, Format::infinity, Format::quiet_nan};
       if (random() % 16 == 0)
-        value = element_of_bits<T>(
-            static_cast<typename Format::Bits>(special[(bits >> 8) % 6] | sign));
+        value =
+            element_of_bits<T>(static_cast<typename Format::Bits>(special[(bits >> 8) % 6] | sign));
       if (random() % 2 == 0)  // between 1/2 and 2, so that rounding and not only the largest counts
         value = element_of_bits<T>(static_cast<typename Format::Bits>(
             Format::power_of_two(-1 + static_cast<int>((bits >> 16) % 2)) | sign |
@@ -115,9 +115,9 @@ TEST(Reduction, OverflowOfNarrowFloats) {
             float16::infinity().bits);
   // Only the last rounding can overflow, and an average does not.
   EXPECT_EQ((reduced<float8_e4m3, Avg>({e4m3, e4m3})).bits, e4m3.bits);
-  EXPECT_EQ((reduced<float8_e5m2, Sum>({e5m2, e5m2, {static_cast<std::uint8_t>(e5m2.bits | 0x80)}}))
-                .bits,
-            e5m2.bits);
+  EXPECT_EQ(
+      (reduced<float8_e5m2, Sum>({e5m2, e5m2, {static_cast<std::uint8_t>(e5m2.bits | 0x80)}})).bits,
+      e5m2.bits);
 }
 
 TEST(Reduction, IntegersWrapAndTruncate) {

@@ -1,27 +1,28 @@
-// What kernels over peer memory have in common: the blocks of equal index of all ranks meet, once or
-// more in a call, by flags that they store into each other's memory.
+// What kernels over peer memory have in common: the blocks of equal index of all ranks meet, once
+// or more in a call, by flags that they store into each other's memory.
 //
 // Rounds are counted over all calls, from 1, in 64 bits, and never wrap. In round n
 //   signal  lane p stores n into the flag [block][own rank] of rank p (release, system)
 //   wait    lane p waits until the own flag [block][p] is n or more (acquire, system; bounded)
 // so what the blocks of an index wrote before round n, all of them may read after it. Within a
-// block, the barrier between phases orders what other lanes wrote before the signal, and the release
-// is cumulative over it; likewise with the wait.
+// block, the barrier between phases orders what other lanes wrote before the signal, and the
+// release is cumulative over it; likewise with the wait.
 //
 // "Or more": a peer may be in a later round already. A block that earlier calls did not use still
 // has an old flag, which is less. The last block of a call to finish advances the count in device
 // memory, so replayed graphs count on. Calls of a rank are on one stream, or else ordered, and all
 // ranks make the same calls.
 //
-// Failure. A wait that runs into its deadline or an abort sets control->status, for good; the output
-// is then not meaningful, the kernel ends, and later calls end at once and touch nothing that peers
-// read, so one that comes late still finds what it expects. Peers run into their own deadlines.
-// Whether an earlier call failed (state->failed) does not change during a call: otherwise the lanes
-// of a block could disagree, and signal what they had written in part.
+// Failure. A wait that runs into its deadline or an abort sets control->status, for good; the
+// output is then not meaningful, the kernel ends, and later calls end at once and touch nothing
+// that peers read, so one that comes late still finds what it expects. Peers run into their own
+// deadlines. Whether an earlier call failed (state->failed) does not change during a call:
+// otherwise the lanes of a block could disagree, and signal what they had written in part.
 #pragma once
 
 #include <cstdint>
 
+#include "backends/backend.h"
 #include "kernels/atomics.h"
 #include "kernels/block.h"
 
@@ -63,6 +64,7 @@ struct PeerCall {
   RoundState* state;
   RoundControl* control;
   std::uint64_t deadline_ns;  // of all waits of a call
+  tutti_op op;
   int rank;
   int world;
 };

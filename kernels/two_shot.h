@@ -73,7 +73,7 @@ class TwoShotParts {
   }
 
   std::uint32_t packs_, rank_, world_;
-  std::uint32_t part_;           // packs of each
+  std::uint32_t part_;            // packs of each
   std::uint32_t first_, length_;  // of the block, within each part
 };
 
@@ -88,7 +88,7 @@ struct TwoShot {
     alignas(256) unsigned char results[most_bytes];
   };
 
-  template <typename T, typename Reduction, typename Block>
+  template <typename T, typename Block>
   TUTTI_HOST_DEVICE static void run(const Block& block, RoundShared& shared,
                                     const PeerCall<Region>& call) {
     Rounds<Protocol, Block, Region> rounds(block, shared, call);
@@ -110,7 +110,7 @@ struct TwoShot {
     rounds.phase([&](int lane) {
       parts.each_own(block, lane, [&](std::uint32_t pack) {
         constexpr int kAtOnce = sizeof(T) == 1 ? 2 : 4;  // the inbox is not far away
-        const Pack<T> reduced = reduce_packs<T, Reduction, kAtOnce>(call.world, [&](int sender) {
+        const Pack<T> reduced = reduce_packs<T, kAtOnce>(call.op, call.world, [&](int sender) {
           return inbox(call.rank) + parts.place(pack, sender);
         });
         for (int turn = 0; turn < call.world; ++turn)

@@ -111,7 +111,8 @@ TEST(PeerKernel, UnsupportedTouchesNothingAndStaysUsable) {
   tutti_request request = request_of(&value, &out, 1, world[0].stream);
   request.op = static_cast<tutti_op>(5);
   EXPECT_EQ(world[0].run(request), TUTTI_UNSUPPORTED);
-  EXPECT_STREQ(tutti_plugin()->reason(world[0].communicator), named("$ has no dtype number 8 with op number 5").c_str());
+  EXPECT_STREQ(tutti_plugin()->reason(world[0].communicator),
+               named("$ has no dtype number 8 with op number 5").c_str());
   EXPECT_EQ(tutti_plugin()->poll_error(world[0].communicator), TUTTI_OK);
   request.op = TUTTI_SUM;
   EXPECT_EQ(world[0].run(request), TUTTI_OK);

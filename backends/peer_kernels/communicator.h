@@ -24,8 +24,7 @@ class Communicator : public plugin::Communicator {
 #else
   static constexpr bool kHasCuda = false;
 #endif
-  static constexpr std::uint32_t kMemory =
-      TUTTI_MEMORY_HOST | (kHasCuda ? TUTTI_MEMORY_CUDA : 0u);
+  static constexpr std::uint32_t kMemory = TUTTI_MEMORY_HOST | (kHasCuda ? TUTTI_MEMORY_CUDA : 0u);
 
   using plugin::Communicator::Communicator;
 
@@ -121,6 +120,7 @@ class Communicator : public plugin::Communicator {
     const std::size_t element = bytes_of(request.dtype);
     const std::uint64_t most = Kernel::most_bytes / element;
     Call call = arguments();
+    call.op = request.op;
     for (std::uint64_t first = 0; first < request.count; first += most) {
       call.send = static_cast<const char*>(request.send) + first * element;
       call.recv = static_cast<char*>(request.recv) + first * element;
@@ -134,11 +134,10 @@ class Communicator : public plugin::Communicator {
   int launch_one(const tutti_request& request, const Call& call) const {
     if constexpr (kHasCuda) {
       if (device().kind == TUTTI_MEMORY_CUDA) {
-        return launch_on_cuda<Kernel>(device_index(), request.stream, request.dtype, request.op,
-                                      call);
+        return launch_on_cuda<Kernel>(device_index(), request.stream, request.dtype, call);
       }
     }
-    return launch_on_host<Kernel>(device(), request.stream, request.dtype, request.op, call);
+    return launch_on_host<Kernel>(device(), request.stream, request.dtype, call);
   }
 
   int is_captured([[maybe_unused]] void* stream, bool* captured) const {

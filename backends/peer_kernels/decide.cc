@@ -39,7 +39,7 @@ std::string refusal_of_request(std::string_view name, const tutti_request& reque
   if (request.path != nullptr && request.path != name) {
     return fmt::format("{} has no path {}, only {}", name, request.path, name);
   }
-  if (!is_type<Elements>(request.dtype) || !is_type<Reductions>(request.op)) {
+  if (!is_dtype(request.dtype) || request.op < TUTTI_SUM || request.op > TUTTI_AVG) {
     return fmt::format("{} has no dtype number {} with op number {}", name,
                        static_cast<int>(request.dtype), static_cast<int>(request.op));
   }

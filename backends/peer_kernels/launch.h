@@ -1,4 +1,4 @@
-// Starts a kernel for one dtype and op on either kind of device.
+// Starts a kernel for one dtype on either kind of device.
 #pragma once
 
 #include "backends/backend.h"
@@ -6,13 +6,13 @@
 
 namespace tutti::peer_kernels {
 
-// Each enqueues one call, of at most Kernel::most_bytes, on the stream and returns 0 or the device's
-// error code. They are defined in launch_host.h and launch_cuda.h.
+// Each enqueues one call, of at most Kernel::most_bytes, on the stream and returns 0 or the
+// device's error code. They are defined in launch_host.h and launch_cuda.h.
 template <typename Kernel>
-int launch_on_host(const tutti_device& device, void* stream, tutti_dtype dtype, tutti_op op,
+int launch_on_host(const tutti_device& device, void* stream, tutti_dtype dtype,
                    const PeerCall<typename Kernel::Region>& call);
 template <typename Kernel>
-int launch_on_cuda(int device_index, void* stream, tutti_dtype dtype, tutti_op op,
+int launch_on_cuda(int device_index, void* stream, tutti_dtype dtype,
                    const PeerCall<typename Kernel::Region>& call);
 
 // Sets *capturing when the stream of a CUDA device is being captured into a graph.

@@ -1,4 +1,4 @@
-// Kernels on CUDA: compiles all dtypes and ops of a kernel.
+// Kernels on CUDA: compiles a kernel for all dtypes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,14 +10,14 @@
 namespace tutti::peer_kernels {
 
 template <typename Kernel>
-int launch_on_cuda(int device_index, void* stream, tutti_dtype dtype, tutti_op op,
+int launch_on_cuda(int device_index, void* stream, tutti_dtype dtype,
                    const PeerCall<typename Kernel::Region>& call) {
   constexpr std::uint64_t kBytesPerBlock = kCudaLanes * 16;  // one pack a lane
   const cudaError_t error = cudaSetDevice(device_index);  // this plugin's CUDA runtime is its own
   if (error != cudaSuccess) return error;
   const int blocks = blocks_for(call.count * bytes_of(dtype), kBytesPerBlock);
-  return with_types(dtype, op, [&](auto element, auto reduction) -> int {
-    auto* kernel = run_on_cuda<Kernel, decltype(element), decltype(reduction)>;
+  return with_type(dtype, [&](auto element) -> int {
+    auto* kernel = run_on_cuda<Kernel, decltype(element)>;
     auto arguments = call;
     void* parameters[] = {&arguments};
     return cudaLaunchKernel(reinterpret_cast<const void*>(kernel),

@@ -1,4 +1,4 @@
-// Kernels on the simulated device: compiles all dtypes and ops of a kernel.
+// Kernels on the simulated device: compiles a kernel for all dtypes.
 #pragma once
 
 #include "backends/peer_kernels/launch.h"
@@ -8,15 +8,17 @@
 
 namespace tutti::peer_kernels {
 
+inline constexpr std::uint64_t kHostBytesPerBlock = 1 << 16;  // a block costs rounds with all peers
+inline constexpr int kHostLanes = 4;
+
 template <typename Kernel>
-int launch_on_host(const tutti_device& device, void* stream, tutti_dtype dtype, tutti_op op,
+int launch_on_host(const tutti_device& device, void* stream, tutti_dtype dtype,
                    const PeerCall<typename Kernel::Region>& call) {
-  static constexpr std::uint64_t kBytesPerBlock = 1 << 16;  // a block costs a round with every peer
-  static constexpr int kLanes = 4;
-  const int blocks = blocks_for(call.count * bytes_of(dtype), kBytesPerBlock);
-  return with_types(dtype, op, [&](auto element, auto reduction) {
-    auto* run = run_on_host<Kernel, decltype(element), decltype(reduction)>;
-    return plugin::enqueue(device, stream, [run, call, blocks] { run(call, blocks, kLanes); });
+  const int blocks = blocks_for(call.count * bytes_of(dtype), kHostBytesPerBlock);
+  return with_type(dtype, [&](auto element) {
+    return plugin::enqueue(device, stream, [call, blocks] {
+      run_on_host<Kernel, decltype(element)>(call, blocks, kHostLanes);
+    });
   });
 }
 

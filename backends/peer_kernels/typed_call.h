@@ -1,5 +1,5 @@
-// For tests: a call of any dtype and op at any alignment, its input, and what has to come out. Buffers
-// lie in frames of other bytes, which must stay as they are.
+// For tests: a call of any dtype and op at any alignment, its input, and what has to come out.
+// Buffers lie in frames of other bytes, which must stay as they are.
 #pragma once
 
 #include <cstdint>
@@ -54,9 +54,9 @@ T typed_element(std::uint64_t random) {
   if constexpr (kIsFloat<T>) {
     using Bits = typename FloatBits<T>::Bits;
     if ((random >> 32) % 2 == 0)
-      element = element_of_bits<T>(static_cast<Bits>(
-          FloatBits<T>::power_of_two(-1 + static_cast<int>((random >> 33) % 2)) |
-          (random & (FloatBits<T>::sign | FloatBits<T>::fraction_mask))));
+      element = element_of_bits<T>(
+          static_cast<Bits>(FloatBits<T>::power_of_two(-1 + static_cast<int>((random >> 33) % 2)) |
+                            (random & (FloatBits<T>::sign | FloatBits<T>::fraction_mask))));
   }
   return element;
 }

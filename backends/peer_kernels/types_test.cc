@@ -26,8 +26,7 @@ std::string problem_with(TestRank& rank, const std::vector<TypedCall>& calls) {
     request.op = call.op;
     if (rank.run(request) != TUTTI_OK) return call.text() + ": run";
     rank.synchronize();
-    const std::string problem =
-        problem_of(call, rank.world.rank, rank.world.world, send, recv);
+    const std::string problem = problem_of(call, rank.world.rank, rank.world.world, send, recv);
     if (!problem.empty()) return call.text() + ": " + problem;
   }
   return tutti_plugin()->poll_error(rank.communicator) == TUTTI_OK ? "" : "poll_error";
