@@ -17,6 +17,7 @@ namespace {
 json to_json(const Check& check) {
   json told{{"max", check.max_error}};
   if (check.bound_hides_contribution) told["hides"] = true;
+  if (check.answers) told["answers"] = check.answers;
   if (check.wrong) {
     told["wrong"] = check.wrong;
     told["first"] = check.first_wrong;
