@@ -1,6 +1,6 @@
 // The native worker: loads one plugin and serves it. `tutti-worker PLUGIN` is started by a rank;
 // `tutti-worker --facts` prints the machine as node JSON and ends, so that no rank ever holds a
-// CUDA context.
+// CUDA context. `tutti-worker --member ...` is started by an mpirun: see member.h.
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 
+#include "backends/worker/member.h"
 #include "backends/worker/worker.h"
 
 namespace {
@@ -18,7 +19,9 @@ std::string folder_of_this_program() {
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: tutti-worker PLUGIN.so | --facts | --check PLUGIN.so\n");
+  std::fprintf(stderr,
+               "usage: tutti-worker PLUGIN.so | --facts | --check PLUGIN.so | --member MEETING "
+               "PROGRAM ARGUMENT...\n");
   return 2;
 }
 
@@ -34,6 +37,8 @@ int main(int count, char** arguments) {
       return 1;
     }
   }
+  if (count >= 4 && std::strcmp(arguments[1], "--member") == 0)
+    return tutti::serve_as_member(arguments + 2);
   const bool check = count == 3 && std::strcmp(arguments[1], "--check") == 0;
   if (count != 2 && !check) return usage();
   char message[512] = "";
