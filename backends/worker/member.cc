@@ -29,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kCannotWork = 2;
 constexpr int kNotExecuted = 127;
 constexpr int kAboveInherited = 64;
+constexpr int kParentCheckMs = 200;
 constexpr auto kMeetTimeout = std::chrono::seconds(20);
 constexpr auto kKillTimeout = std::chrono::seconds(10);
 
@@ -67,17 +68,19 @@ bool has_ended(pid_t worker, siginfo_t& info) {
          info.si_pid == worker;
 }
 
-// Until the rank hangs up, or is gone.
+// Until the rank hangs up, or is gone, or mpirun is. Not by PR_SET_PDEATHSIG, since mpirun may
+// start processes by a thread that ends.
 void watch(pid_t worker, int child_signals, const OwnedFile& rank) {
+  const pid_t mpirun = ::getppid();
   bool is_told = false, is_left = false;
-  while (!is_left) {
+  while (!is_left && ::getppid() == mpirun) {
     siginfo_t info;
     if (!is_told && has_ended(worker, info)) {
       tell_news(rank, {MemberNews::ended, info.si_code, info.si_status});
       is_told = true;
     }
     pollfd entries[] = {{rank.number(), POLLIN, 0}, {child_signals, POLLIN, 0}};
-    if (::poll(entries, 2, -1) <= 0) continue;
+    if (::poll(entries, 2, kParentCheckMs) <= 0) continue;
     signalfd_siginfo signal;
     if (entries[1].revents && ::read(child_signals, &signal, sizeof signal) < 0) continue;
     is_left = entries[0].revents != 0;  // a rank never says anything
