@@ -88,18 +88,22 @@ const std::vector<Algorithm>& algorithms() {
   return all;
 }
 
-std::string make_communicator(const Algorithm& algorithm, MPI_Comm* communicator) {
-  Tool tool;
-  // Every rank dups, also one that has a problem: a rank alone would leave the others waiting.
-  const bool is_set =
-      tool.open_variable() && tool.write(algorithm.number) && tool.holds(algorithm.number);
-  const int status = MPI_Comm_dup(MPI_COMM_WORLD, communicator);
-  const bool is_kept = is_set && tool.holds(algorithm.number);
-  if (is_set) tool.write(0);
-  if (status != MPI_SUCCESS) return "MPI_Comm_dup failed";
-  if (is_kept) return "";
-  return std::string("the control variable ") + kVariable + " does not take the value " +
-         std::to_string(algorithm.number);
+std::string make_communicators(std::vector<MPI_Comm>& made) {
+  Tool tool;  // once: it takes a while to open
+  const bool is_open = tool.open_variable();
+  std::string problem;
+  for (const Algorithm& algorithm : algorithms()) {
+    // Every rank dups, also one that has a problem: a rank alone would leave the others waiting.
+    const bool is_set = is_open && tool.write(algorithm.number) && tool.holds(algorithm.number);
+    const int status = MPI_Comm_dup(MPI_COMM_WORLD, &made.emplace_back(MPI_COMM_NULL));
+    if (!is_set || !tool.holds(algorithm.number)) {
+      problem = std::string("the control variable ") + kVariable + " does not take the value " +
+                std::to_string(algorithm.number);
+    }
+    if (status != MPI_SUCCESS) problem = "MPI_Comm_dup failed";
+  }
+  if (is_open) tool.write(0);
+  return problem;
 }
 
 }  // namespace tutti::open_mpi

@@ -27,9 +27,9 @@ void prepare_environment();
 // variable, so is not Open MPI or lacks the component.
 const std::vector<Algorithm>& algorithms();
 
-// A communicator over all ranks that uses the algorithm. Collective, after MPI_Init, on all ranks
-// with the same algorithm. Returns what is wrong, "" when nothing is: the variable is read back
-// before and after, so another algorithm is no silent result. Frees nothing on failure.
-std::string make_communicator(const Algorithm& algorithm, MPI_Comm* communicator);
+// A communicator over all ranks for each algorithm, in their order. Collective, after MPI_Init.
+// Returns what is wrong, "" when nothing is: the variable is read back around each, so another
+// algorithm is no silent result. Whatever was made is in `made` then, too.
+std::string make_communicators(std::vector<MPI_Comm>& made);
 
 }  // namespace tutti::open_mpi

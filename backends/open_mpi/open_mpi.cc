@@ -121,18 +121,13 @@ tutti_status OpenMpi::enter_world() {
 }
 
 tutti_status OpenMpi::create() {
-  tutti_status status = agree(enter_world());
+  const tutti_status status = agree(enter_world());
   if (status != TUTTI_OK) return status;
   if (algorithms().empty())
     return say(TUTTI_ERROR, "this MPI library lists no allreduce algorithms: it is no Open MPI");
-  for (const Algorithm& algorithm : algorithms()) {
-    const std::string problem =
-        make_communicator(algorithm, &communicators_.emplace_back(MPI_COMM_NULL));
-    if (!problem.empty() && status == TUTTI_OK) status = say(TUTTI_ERROR, problem);
-  }
-  status = agree(status);
-  if (status != TUTTI_OK) Communicator::fail(status, reason());
-  return status;
+  const std::string problem = make_communicators(communicators_);
+  // On failure they stay: the process is about to end, and to free one is collective.
+  return agree(problem.empty() ? TUTTI_OK : say(TUTTI_ERROR, problem));
 }
 
 // Runs on the stream.
