@@ -27,7 +27,14 @@ void reduce_narrow(void* to, const void* left, const void* right, std::size_t co
   }
 }
 
-// In fp32, rounded once, at every hop. NaN propagates in min and max, whatever the order.
+// NaN propagates, and -0 is less than +0, whatever the order.
+inline bool is_less(float a, float b) {
+  return a < b || (a == b && std::signbit(a) && !std::signbit(b));
+}
+inline float least(float a, float b) { return std::isnan(a) || is_less(a, b) ? a : b; }
+inline float largest(float a, float b) { return std::isnan(a) || is_less(b, a) ? a : b; }
+
+// In fp32, rounded once, at every hop.
 template <typename Element>
 Reduction narrow_reduction(tutti_op op) {
   switch (op) {
@@ -41,13 +48,11 @@ Reduction narrow_reduction(tutti_op op) {
       };
     case TUTTI_MIN:
       return [](void* to, const void* left, const void* right, std::size_t count) {
-        reduce_narrow<Element>(to, left, right, count,
-                               [](float a, float b) { return std::isnan(a) || a <= b ? a : b; });
+        reduce_narrow<Element>(to, left, right, count, least);
       };
     case TUTTI_MAX:
       return [](void* to, const void* left, const void* right, std::size_t count) {
-        reduce_narrow<Element>(to, left, right, count,
-                               [](float a, float b) { return std::isnan(a) || a >= b ? a : b; });
+        reduce_narrow<Element>(to, left, right, count, largest);
       };
     default:
       return nullptr;
