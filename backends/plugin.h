@@ -22,6 +22,7 @@
 // * create: every rank takes every step, and all agree() before any of them gives up. On anything
 //   but TUTTI_OK it has undone its steps, and the object goes without destroy().
 // * run: enqueue()s the work, and returns.
+// * paths(): in place of kPaths, where the library knows them; the same array at every call.
 // * A class that needs other than Communicator's destroy(), poll_error() and abort() has its own.
 //   allocate(), free_buffer() and register_buffer() are for buffers that must be the backend's.
 //
@@ -123,7 +124,7 @@ struct __attribute__((visibility("hidden"))) Table {
         .abi_version = TUTTI_ABI_VERSION,
         .name = Backend::kName,
         .memory = Backend::kMemory,
-        .paths = Backend::kPaths,
+        .paths = paths(),
         .version = Backend::version,
         .plan = plan,
         .create = create,
@@ -149,6 +150,13 @@ struct __attribute__((visibility("hidden"))) Table {
   }
 
  private:
+  static const char* const* paths() {
+    if constexpr (requires { Backend::paths(); }) {
+      return Backend::paths();
+    } else {
+      return Backend::kPaths;
+    }
+  }
   static Backend& of(void* communicator) { return *static_cast<Backend*>(communicator); }
 
   static inline std::mutex create_mutex;  // ranks may be threads of one process

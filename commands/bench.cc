@@ -138,7 +138,7 @@ int bench(Job& job) {
       "{}, path {}: one allreduce of 1024 fp32, exact inputs, verified, on the host device; {} "
       "cases each\n",
       subject.backend.name, subject.path, kCases);
-  const bool in_rank_too = subject.backend.claims.launch.empty();
+  const bool in_rank_too = hosting_problem(subject.backend, true, 1).empty();
   for (const int world : {2, 4, 8}) {
     if (world > job.director.ranks()) continue;
     measure(job, subject, node, world, false);

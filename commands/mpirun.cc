@@ -20,6 +20,7 @@
 
 #include "commands/launch.h"
 #include "fixtures/world/command.h"
+#include "fixtures/world/mpi_run.h"
 
 namespace tutti {
 
@@ -71,15 +72,7 @@ class StatusFile {
 };
 
 std::vector<std::pair<std::string, std::string>> environment_of_mpirun() {
-  std::vector<std::pair<std::string, std::string>> environment;
-  if (::geteuid() == 0) {
-    environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
-    environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-  }
-  // One host needs no remote shell, but mpirun ends when there is none.
-  if (find_program("ssh").empty()) environment.emplace_back("OMPI_MCA_plm_rsh_agent", "");
-  // Containers forbid process_vm_readv; the ranks' messages are small.
-  environment.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+  std::vector<std::pair<std::string, std::string>> environment = mpirun_settings();
   // Seconds that a director has after SIGTERM to write its report.
   environment.emplace_back("OMPI_MCA_odls_base_sigkill_timeout", "2");
   return environment;

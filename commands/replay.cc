@@ -56,7 +56,7 @@ int replay(Job& job) {
   Cell cell{&property_of(one_case), &backend,        &node, {}, one_case.world, one_case.path,
             calls.front().dtype,    calls.front().op};
   const bool in_rank = job.options.isolation == "none";
-  Runner runner(job.director, job.places, {job.options.deadline_ms, in_rank});
+  Runner runner(job.director, job.places, {job.options.deadline_ms, in_rank, job.machine.hosts});
   cell.references = references_for(runner, installed, backend, node);
   const Outcome outcome = outcome_of(runner, one_case, cell);
   fmt::print("{}\n{}: {}\n", to_line(one_case), name_of(outcome.verdict), outcome.reason);

@@ -40,18 +40,17 @@ nlohmann::ordered_json options_json(const Options& options, int ranks) {
           {"deadline_ms", options.deadline_ms}};
 }
 
-// --isolation none hosts plugins only: a backend that was named is refused, others are left out.
-void leave_out_own_workers(Plan& plan, const Options& options) {
+// A backend that was named and cannot be hosted is refused, others are left out.
+void leave_out_what_cannot_be_hosted(Plan& plan, const Options& options, int hosts) {
   std::vector<BackendEntry> kept;
   for (BackendEntry& backend : plan.backends) {
-    if (backend.claims.launch.empty()) {
+    const std::string problem = hosting_problem(backend, options.isolation == "none", hosts);
+    if (problem.empty()) {
       kept.push_back(std::move(backend));
     } else if (options.backends.empty()) {
-      fmt::print("left out: {} brings a worker of its own, which --isolation none cannot host\n",
-                 backend.name);
+      fmt::print("left out: {}\n", problem);
     } else {
-      throw CatalogError(fmt::format(
-          "{} brings a worker of its own, so --isolation none cannot host it", backend.name));
+      throw CatalogError(problem);
     }
   }
   plan.backends = std::move(kept);
@@ -60,7 +59,7 @@ void leave_out_own_workers(Plan& plan, const Options& options) {
 Plan plan_of(Job& job) {
   Plan plan;
   plan.backends = choose_backends(job.places, job.options.backends);
-  if (job.options.isolation == "none") leave_out_own_workers(plan, job.options);
+  leave_out_what_cannot_be_hosted(plan, job.options, job.machine.hosts);
   plan.node = node_of(job, job.options.node);
   plan.worlds = worlds_of(job.options.worlds, job.director.ranks());
   plan.filter = job.options.filter;
@@ -177,7 +176,8 @@ Node node_of(const Job& job, const std::string& name) {
 
 int run(Job& job) {
   const Options& options = job.options;
-  Runner runner(job.director, job.places, {options.deadline_ms, options.isolation == "none"});
+  Runner runner(job.director, job.places,
+                {options.deadline_ms, options.isolation == "none", job.machine.hosts});
   const Plan plan = plan_of(job);
   RunContext context{.runner = runner, .profile = profile_of(options)};
   context.seed = options.seed;

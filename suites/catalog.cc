@@ -114,19 +114,33 @@ std::map<std::string, std::string> worker_environment(
   return all;
 }
 
+std::string hosting_problem(const BackendEntry& backend, bool in_rank, int hosts) {
+  if (in_rank && !backend.claims.launch.empty())
+    return backend.name + " brings a worker of its own, so --isolation none cannot host it";
+  if (in_rank && backend.claims.mpi_world)
+    return backend.name + " needs an MPI world of its own, so --isolation none cannot host it";
+  if (hosts > 1 && backend.claims.mpi_world) {
+    return fmt::format(
+        "{} needs an MPI world of its own, which is started on one host only, and these ranks are "
+        "on {}",
+        backend.name, hosts);
+  }
+  return "";
+}
+
 WorkerCommand worker_command(const BackendEntry& backend, const Places& places, bool in_rank) {
   WorkerCommand command;
   command.environment = worker_environment(places, backend.claims.environment);
   command.environment["TUTTI_WORKER_LIBRARY"] = places.lib + "/libtutti_worker.so";
   command.plugin = backend.plugin;
   command.in_rank = in_rank;
+  if (const std::string problem = hosting_problem(backend, in_rank, 1); !problem.empty())
+    throw CatalogError(problem);
+  const std::string native = places.lib + "/tutti-worker";
+  if (backend.claims.mpi_world) command.mpi.member = native;
   if (backend.claims.launch.empty()) {
-    command.arguments = {places.lib + "/tutti-worker", backend.plugin};
+    command.arguments = {native, backend.plugin};
     return command;
-  }
-  if (in_rank) {
-    throw CatalogError(fmt::format(
-        "{} brings a worker of its own, so --isolation none cannot host it", backend.name));
   }
   command.arguments = backend.claims.launch;
   for (std::string& argument : command.arguments) {

@@ -54,7 +54,11 @@ std::vector<BackendEntry> choose_backends(const Places& places,
 std::map<std::string, std::string> worker_environment(
     const Places& places, const std::map<std::string, std::string>& own = {});
 
-// How its workers are started.
+// Why a job cannot host a backend: `in_rank` is --isolation none, `hosts` those that its ranks are
+// on. Empty when it can.
+std::string hosting_problem(const BackendEntry& backend, bool in_rank, int hosts);
+
+// How its workers are started. Throws CatalogError when one cannot be hosted in a rank and shall.
 WorkerCommand worker_command(const BackendEntry& backend, const Places& places, bool in_rank);
 
 }  // namespace tutti

@@ -54,6 +54,17 @@ TEST_F(Catalog, ItsOwnVariablesWin) {
   EXPECT_EQ(worker_command(mine, places_, false).environment.at("RED_SAFE"), "own");
 }
 
+TEST_F(Catalog, WhatNeedsAnMpiWorldIsNotHostedEverywhere) {
+  add("world", "mpi_world = true");
+  const BackendEntry world = find_backend(places_, "world"), blue = find_backend(places_, "blue");
+  EXPECT_EQ(worker_command(world, places_, false).mpi.member, places_.lib + "/tutti-worker");
+  EXPECT_EQ(worker_command(blue, places_, false).mpi.member, "");
+  EXPECT_EQ(hosting_problem(world, false, 1), "");
+  EXPECT_EQ(hosting_problem(blue, true, 2), "");
+  EXPECT_NE(hosting_problem(world, false, 2).find("on one host only"), std::string::npos);
+  EXPECT_THROW(worker_command(world, places_, true), CatalogError);
+}
+
 TEST_F(Catalog, TwoBackendsOfOneNameAreAnError) {
   EXPECT_EQ(choose_backends(places_, {}).size(), 2u);
   EXPECT_EQ(choose_backends(places_, {"red", plugin("/here")}).size(), 2u);

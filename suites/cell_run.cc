@@ -65,6 +65,10 @@ void merge(Record& record, const Outcome& outcome) {
   }
 }
 
+std::string path_in_world(const Cell& cell) {
+  return fmt::format("{}/{}/{}", cell.backend->name, cell.path, cell.world);
+}
+
 // Checks the case that was drawn last; false when the cell is decided.
 bool check_next(RunContext& context, const Cell& cell, Draw& draw, Record& record) {
   const Case& one_case = draw.last;
@@ -84,6 +88,10 @@ bool check_next(RunContext& context, const Cell& cell, Draw& draw, Record& recor
   }
   if (const Expected* expected = expected_failure(cell, one_case, outcome)) {
     if (record.verdict != Verdict::expected_fail) report(record, {one_case, outcome, ""}, expected);
+    if (outcome.verdict == Verdict::hang) {  // each costs a deadline: one is enough
+      context.known_to_hang.insert(path_in_world(cell));
+      return false;
+    }
     return true;  // there may be another failure behind the known one
   }
   report(record, confirm_and_shrink(context, cell, one_case, outcome), nullptr);
@@ -173,6 +181,8 @@ Record check_cell(RunContext& context, const Cell& cell) {
     skip(record, SkipCause::no_gpu, "it takes CUDA memory only, and this node has none");
   } else if (cause != SkipCause::none) {
     skip(record, cause, "");
+  } else if (context.known_to_hang.contains(path_in_world(cell))) {
+    skip(record, SkipCause::known_failure, "another cell of this path and world shows it");
   } else {
     record.version = context.runner.identity(*cell.backend).version;
     check_cases(context, cell, record);

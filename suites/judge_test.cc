@@ -12,7 +12,7 @@ BackendEntry backend_claiming(ClaimState state, const std::string& path = "") {
   BackendEntry backend;
   backend.name = "any";
   backend.claims.claims.push_back({state, path, {}, ""});
-  backend.claims.same_bits_on_all_ranks = true;
+  backend.claims.same_bits_on_all_ranks.all = true;
   return backend;
 }
 
@@ -123,7 +123,7 @@ TEST(Judge, DifferentBitsAreSplitOnlyWhereEqualOnesAreClaimed) {
   other["hashes"] = {1, 3};
   EXPECT_EQ(verdict(ran(right(), other), kClaimed), Verdict::split);
   BackendEntry loose = kClaimed;
-  loose.claims.same_bits_on_all_ranks = false;
+  loose.claims.same_bits_on_all_ranks.all = false;
   EXPECT_EQ(verdict(ran(right(), other), loose), Verdict::pass);
 }
 

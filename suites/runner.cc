@@ -49,7 +49,12 @@ milliseconds Runner::limit(const Case& one_case) const {
 const BackendIdentity& Runner::identity(const BackendEntry& backend) {
   const std::string key = backend.plugin + " " + backend.name;
   if (const auto found = identities_.find(key); found != identities_.end()) return found->second;
-  const WorkerCommand command = worker_command(backend, places_, false);
+  WorkerCommand command = worker_command(backend, places_, false);
+  command.mpi = {};  // a table can be asked without any world
+  if (backend.claims.mpi_world && find_program("mpirun").empty()) {
+    throw NotInstalledError(fmt::format("no mpirun on PATH to start its MPI world with; {}",
+                                        backend.claims.install_hint));
+  }
   if (find_program(command.arguments.front()).empty()) {
     throw NotInstalledError(fmt::format("no program {} on PATH to host it; {}",
                                         command.arguments.front(), backend.claims.install_hint));
@@ -76,6 +81,8 @@ bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node&
             return a.second.used < b.second.used;
           })->first);
   }
+  const std::string problem = hosting_problem(backend, options_.in_rank, options_.hosts);
+  if (!problem.empty()) throw CatalogError(problem);
   Live live;
   seen.start = director_.start(one_case.world, worker_command(backend, places_, options_.in_rank),
                                kStartTimeout, live.id);
@@ -265,7 +272,8 @@ std::vector<const BackendEntry*> references_for(Runner& runner,
     if (other.name == backend.name || other.claims.reference_priority == 0) continue;
     const std::string& library = other.claims.reference_library;
     if (!library.empty() && library == backend.claims.reference_library) continue;
-    if (runner.options().in_rank && !other.claims.launch.empty()) continue;
+    const RunnerOptions& options = runner.options();
+    if (!hosting_problem(other, options.in_rank, options.hosts).empty()) continue;
     try {
       if (runner.identity(other).memory & kind) found.push_back(&other);
     } catch (const CatalogError&) {

@@ -20,6 +20,7 @@ struct RunnerOptions {
   std::uint64_t deadline_ms =
       10'000;            // of every wait inside a backend; the suite's own deadlines follow from it
   bool in_rank = false;  // --isolation none
+  int hosts = 1;         // that the ranks are on
 };
 
 // What a backend says of itself once it is loaded.

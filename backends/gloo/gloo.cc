@@ -1,5 +1,5 @@
 // Gloo (https://github.com/pytorch/gloo) over TCP: gloo::allreduce with its two algorithms, ring
-// and bcube, as two paths.
+// and bcube, and its four older classes, as six paths.
 //
 // The library blocks, so a call runs on the stream's thread, and its exceptions become what
 // poll_error says.
@@ -15,6 +15,7 @@
 #include <string>
 
 #include "backends/gloo/abortable_context.h"
+#include "backends/gloo/classes.h"
 #include "backends/gloo/exchange_store.h"
 #include "backends/gloo/reduce.h"
 #include "backends/plugin.h"
@@ -34,7 +35,8 @@ class Gloo : public plugin::Communicator {
  public:
   static constexpr const char* kName = "gloo";
   static constexpr uint32_t kMemory = TUTTI_MEMORY_HOST;
-  static constexpr const char* kPaths[] = {kRing, kBcube, nullptr};
+  static constexpr const char* kPaths[] = {
+      kRing, kBcube, kRingClass, kRingChunkedClass, kHalvingDoublingClass, kBcubeClass, nullptr};
   // That of the headers: the library cannot be asked.
   static const char* version() {
     return TUTTI_TEXT(GLOO_VERSION_MAJOR) "." TUTTI_TEXT(GLOO_VERSION_MINOR) "." TUTTI_TEXT(
@@ -50,21 +52,25 @@ class Gloo : public plugin::Communicator {
  private:
   void connect(ExchangeStore& store);
   void allreduce(const tutti_request& request, Algorithm algorithm);
+  void carry_out(const tutti_request& request, const char* path);
 
   std::shared_ptr<AbortableContext> context_;
   uint32_t calls_ = 0;  // only touched on the stream
 };
 
-plugin::Decision Gloo::decide(const tutti_facts&, const tutti_request* request) {
+plugin::Decision Gloo::decide(const tutti_facts& facts, const tutti_request* request) {
   if (!request) return plugin::take(kRing);
   if (request->collective != TUTTI_ALLREDUCE)
     return plugin::refuse("the gloo backend has only allreduce");
   if (request->extension) return plugin::refuse("Gloo has no fused forms");
-  if (!reduction_of(request->dtype, request->op))
-    return plugin::refuse("the gloo backend has fp32, bf16 and int32, sum and max");
-  if (!request->path || std::strcmp(request->path, kRing) == 0) return plugin::take(kRing);
-  if (std::strcmp(request->path, kBcube) == 0) return plugin::take(kBcube);
-  return plugin::refuse("the gloo backend has the paths ring and bcube");
+  if (!reduction_of(request->dtype, request->op)) return plugin::refuse("Gloo has no avg");
+  if (!request->path) return plugin::take(kRing);
+  if (std::strcmp(request->path, kBcubeClass) == 0 && facts.world > 1 && facts.world % 2 != 0)
+    return plugin::refuse("AllreduceBcube takes worlds that its base, 2, divides");
+  for (const char* path : kPaths) {
+    if (path && std::strcmp(request->path, path) == 0) return plugin::take(path);
+  }
+  return plugin::refuse(std::string("Gloo has no path ") + request->path);
 }
 
 template <typename Element>
@@ -75,20 +81,24 @@ void set_buffers(gloo::AllreduceOptions& options, const tutti_request& request) 
   options.setOutput(static_cast<Element*>(request.recv), request.count);
 }
 
-// Runs on the stream.
 void Gloo::allreduce(const tutti_request& request, Algorithm algorithm) {
+  gloo::AllreduceOptions options(context_);
+  options.setAlgorithm(algorithm);
+  options.setReduceFunction(reduction_of(request.dtype, request.op));
+  options.setTag(++calls_);
+  with_width(request.dtype,
+             [&](auto element) { set_buffers<decltype(element)>(options, request); });
+  gloo::allreduce(options);
+}
+
+// Runs on the stream.
+void Gloo::carry_out(const tutti_request& request, const char* path) {
   try {
-    gloo::AllreduceOptions options(context_);
-    options.setAlgorithm(algorithm);
-    options.setReduceFunction(reduction_of(request.dtype, request.op));
-    options.setTag(++calls_);
-    if (request.dtype == TUTTI_BFLOAT16) {
-      set_buffers<bfloat16>(options, request);
+    if (path == kRing || path == kBcube) {
+      allreduce(request, path == kRing ? Algorithm::RING : Algorithm::BCUBE);
     } else {
-      // Only the size of an element matters, and int32 has the same.
-      set_buffers<float>(options, request);
+      allreduce_by_class(context_, request, path);
     }
-    gloo::allreduce(options);
   } catch (const gloo::IoException& error) {
     const bool late = std::strstr(error.what(), "imed out") != nullptr;
     fail(late ? TUTTI_TIMED_OUT : TUTTI_PEER_FAILED, error.what());
@@ -98,8 +108,7 @@ void Gloo::allreduce(const tutti_request& request, Algorithm algorithm) {
 }
 
 tutti_status Gloo::run(const tutti_request& request, const char* path) {
-  const Algorithm algorithm = path == kBcube ? Algorithm::BCUBE : Algorithm::RING;
-  return enqueue(request.stream, [this, request, algorithm] { allreduce(request, algorithm); });
+  return enqueue(request.stream, [this, request, path] { carry_out(request, path); });
 }
 
 // Name of the network interface to listen on. Several hosts cannot meet on the loopback.

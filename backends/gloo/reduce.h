@@ -1,11 +1,14 @@
-// The reductions given to Gloo: its own where it has them, ours for bf16, which Gloo of 2022 does
-// not know.
+// The reductions given to Gloo: its own templates where it has the type, ours for bf16 and fp8,
+// which Gloo of 2022 does not know.
 #pragma once
 
 #include <gloo/math.h>
+#include <gloo/types.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "backends/backend.h"
 #include "fixtures/data/narrow_float.h"
@@ -14,38 +17,115 @@ namespace tutti {
 
 using Reduction = void (*)(void* to, const void* left, const void* right, std::size_t count);
 
-// Adds in fp32 and rounds once, at every hop.
-inline void sum_bfloat16(void* to, const void* left, const void* right, std::size_t count) {
+template <typename Element, typename Combine>
+void reduce_narrow(void* to, const void* left, const void* right, std::size_t count,
+                   Combine combine) {
   for (std::size_t i = 0; i < count; ++i) {
-    const float sum = static_cast<const bfloat16*>(left)[i].to_float() +
-                      static_cast<const bfloat16*>(right)[i].to_float();
-    static_cast<bfloat16*>(to)[i] = bfloat16::from_float(sum);
+    static_cast<Element*>(to)[i] =
+        Element::from_float(combine(static_cast<const Element*>(left)[i].to_float(),
+                                    static_cast<const Element*>(right)[i].to_float()));
   }
 }
 
-// NaN propagates, whatever the order.
-inline void max_bfloat16(void* to, const void* left, const void* right, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const bfloat16 one = static_cast<const bfloat16*>(left)[i],
-                   other = static_cast<const bfloat16*>(right)[i];
-    const bool keep = std::isnan(one.to_float()) || one.to_float() >= other.to_float();
-    static_cast<bfloat16*>(to)[i] = keep ? one : other;
+// NaN propagates, and -0 is less than +0, whatever the order.
+inline bool is_less(float a, float b) {
+  return a < b || (a == b && std::signbit(a) && !std::signbit(b));
+}
+inline float least(float a, float b) { return std::isnan(a) || is_less(a, b) ? a : b; }
+inline float largest(float a, float b) { return std::isnan(a) || is_less(b, a) ? a : b; }
+
+// In fp32, rounded once, at every hop.
+template <typename Element>
+Reduction narrow_reduction(tutti_op op) {
+  switch (op) {
+    case TUTTI_SUM:
+      return [](void* to, const void* left, const void* right, std::size_t count) {
+        reduce_narrow<Element>(to, left, right, count, [](float a, float b) { return a + b; });
+      };
+    case TUTTI_PROD:
+      return [](void* to, const void* left, const void* right, std::size_t count) {
+        reduce_narrow<Element>(to, left, right, count, [](float a, float b) { return a * b; });
+      };
+    case TUTTI_MIN:
+      return [](void* to, const void* left, const void* right, std::size_t count) {
+        reduce_narrow<Element>(to, left, right, count, least);
+      };
+    case TUTTI_MAX:
+      return [](void* to, const void* left, const void* right, std::size_t count) {
+        reduce_narrow<Element>(to, left, right, count, largest);
+      };
+    default:
+      return nullptr;
+  }
+}
+
+template <typename Element>
+Reduction own_reduction(tutti_op op) {
+  switch (op) {
+    case TUTTI_SUM:
+      return gloo::sum<Element>;
+    case TUTTI_PROD:
+      return gloo::product<Element>;
+    case TUTTI_MIN:
+      return gloo::min<Element>;
+    case TUTTI_MAX:
+      return gloo::max<Element>;
+    default:
+      return nullptr;  // Gloo has no avg
   }
 }
 
 // nullptr for what this backend does not offer.
 inline Reduction reduction_of(tutti_dtype dtype, tutti_op op) {
-  if (op != TUTTI_SUM && op != TUTTI_MAX) return nullptr;
-  const bool sum = op == TUTTI_SUM;
   switch (dtype) {
-    case TUTTI_FLOAT32:
-      return sum ? Reduction(gloo::sum<float>) : Reduction(gloo::max<float>);
+    case TUTTI_INT8:
+      return own_reduction<std::int8_t>(op);
+    case TUTTI_UINT8:
+      return own_reduction<std::uint8_t>(op);
     case TUTTI_INT32:
-      return sum ? Reduction(gloo::sum<int32_t>) : Reduction(gloo::max<int32_t>);
+      return own_reduction<std::int32_t>(op);
+    case TUTTI_UINT32:
+      return own_reduction<std::uint32_t>(op);
+    case TUTTI_INT64:
+      return own_reduction<std::int64_t>(op);
+    case TUTTI_UINT64:
+      return own_reduction<std::uint64_t>(op);
+    case TUTTI_FLOAT16:
+      return own_reduction<gloo::float16>(op);
+    case TUTTI_FLOAT32:
+      return own_reduction<float>(op);
+    case TUTTI_FLOAT64:
+      return own_reduction<double>(op);
     case TUTTI_BFLOAT16:
-      return sum ? sum_bfloat16 : max_bfloat16;
-    default:
-      return nullptr;
+      return narrow_reduction<bfloat16>(op);
+    case TUTTI_FLOAT8_E4M3:
+      return narrow_reduction<float8_e4m3>(op);
+    case TUTTI_FLOAT8_E5M2:
+      return narrow_reduction<float8_e5m2>(op);
+  }
+  return nullptr;
+}
+
+// Calls `work` with a value as wide as an element: only the width matters to Gloo's algorithms.
+template <typename Work>
+void with_width(tutti_dtype dtype, Work work) {
+  switch (dtype) {
+    case TUTTI_INT8:
+    case TUTTI_UINT8:
+    case TUTTI_FLOAT8_E4M3:
+    case TUTTI_FLOAT8_E5M2:
+      return work(std::uint8_t{});
+    case TUTTI_FLOAT16:
+    case TUTTI_BFLOAT16:
+      return work(std::uint16_t{});
+    case TUTTI_INT32:
+    case TUTTI_UINT32:
+    case TUTTI_FLOAT32:
+      return work(std::uint32_t{});
+    case TUTTI_INT64:
+    case TUTTI_UINT64:
+    case TUTTI_FLOAT64:
+      return work(std::uint64_t{});
   }
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/nccl/non_blocking.h"
+
 namespace tutti::nccl {
 namespace {
 
@@ -54,9 +56,9 @@ const char* Communicator::version() {
   return text.c_str();
 }
 
-plugin::Decision Communicator::decide(const char* path, const tutti_facts& facts,
+plugin::Decision Communicator::decide(const char* const* paths, const tutti_facts& facts,
                                       const tutti_request* request, Sharing sharing) {
-  if (!request) return plugin::take(path);
+  if (!request) return plugin::take(*paths);
   for (int rank = 0; rank < facts.world && sharing == Sharing::refused; ++rank) {
     if (shares_device(facts, rank)) return plugin::refuse("NCCL takes one rank a GPU");
   }
@@ -66,7 +68,11 @@ plugin::Decision Communicator::decide(const char* path, const tutti_facts& facts
   if (static_cast<size_t>(request->dtype) >= kDtypes.size())
     return plugin::refuse("NCCL has no such dtype");
   if (static_cast<size_t>(request->op) >= kOps.size()) return plugin::refuse("NCCL has no such op");
-  return plugin::take(path);
+  if (!request->path) return plugin::take(*paths);
+  for (const char* const* path = paths; *path; ++path) {
+    if (std::strcmp(*path, request->path) == 0) return plugin::take(*path);
+  }
+  return plugin::refuse(std::string("this backend has no path ") + request->path);
 }
 
 tutti_status Communicator::agree_by_rank(tutti_status mine) {
@@ -89,57 +95,95 @@ tutti_status Communicator::problem() {
 tutti_status Communicator::open(tutti_status mine) {
   const Library& nccl = library();
   if (mine == TUTTI_OK) mine = problem();
-  UniqueId id{};
+  std::array<UniqueId, 2> id{};  // of the communicator, and of a non-blocking one
   if (mine == TUTTI_OK && world().rank == 0) {
-    const Result result = nccl.get_unique_id(&id);
+    Result result = nccl.get_unique_id(&id[0]);
+    if (result == kSuccess) result = nccl.get_unique_id(&id[1]);
     mine = status_of(result);
     if (mine != TUTTI_OK) say(mine, nccl.explain("ncclGetUniqueId", result));
   }
   tutti_status status = agree_by_rank(mine);
   if (status != TUTTI_OK) return status;
 
-  std::vector<UniqueId> ids;
+  std::vector<std::array<UniqueId, 2>> ids;
   status = plugin::gather(world(), id, ids);
   if (status != TUTTI_OK) return say(status, "a rank left while NCCL's id was exchanged");
-  const Result result = nccl.comm_init_rank(&comm_, world().world, ids[0], world().rank);
+  non_blocking_id_ = ids[0][1];
+  const Result result = nccl.comm_init_rank(&comm_, world().world, ids[0][0], world().rank);
   if (result != kSuccess) say(status_of(result), nccl.explain("ncclCommInitRank", result));
   status = agree_by_rank(status_of(result));
   if (status != TUTTI_OK && result == kSuccess) nccl.comm_abort(comm_);
   return status;
 }
 
-tutti_status Communicator::run(const tutti_request& request, const char*) {
-  if (aborted_) return say(TUTTI_ABORTED, "abort was called");
-  const Library& nccl = library();
-  const Result result =
-      nccl.all_reduce(request.send, request.recv, request.count, kDtypes[request.dtype],
-                      kOps[request.op], comm_, request.stream);
-  if (result == kSuccess) return TUTTI_OK;
-  return say(status_of(result), nccl.explain("ncclAllReduce", result));
+Result Communicator::all_reduce(const tutti_request& request, Comm* comm) {
+  return library().all_reduce(request.send, request.recv, request.count, kDtypes[request.dtype],
+                              kOps[request.op], comm, request.stream);
 }
 
+tutti_status Communicator::enqueued(Result result) {
+  if (result == kSuccess) return TUTTI_OK;
+  if (result == kInProgress) return say(TUTTI_TIMED_OUT, "ncclAllReduce stayed in progress");
+  return say(status_of(result), library().explain("ncclAllReduce", result));
+}
+
+tutti_status Communicator::run(const tutti_request& request, const char* path) {
+  if (aborted_) return say(TUTTI_ABORTED, "abort was called");
+  return path == kNonBlocking ? run_non_blocking(request) : enqueued(all_reduce(request, comm_));
+}
+
+tutti_status Communicator::run_non_blocking(const tutti_request& request) {
+  const Library& nccl = library();
+  if (!nccl.has_non_blocking())
+    return say(TUTTI_UNSUPPORTED, "non-blocking communicators came with NCCL 2.14");
+  const std::uint64_t deadline_ms = world().deadline_ms;
+  if (!non_blocking_) {
+    Comm* comm = nullptr;
+    const Result result =
+        open_non_blocking(comm, non_blocking_id_, world().world, world().rank, deadline_ms);
+    if (result == kInProgress)
+      return say(TUTTI_TIMED_OUT, "a non-blocking ncclCommInitRankConfig stayed in progress");
+    if (result != kSuccess)
+      return say(status_of(result), nccl.explain("ncclCommInitRankConfig", result));
+    non_blocking_ = comm;
+  }
+  return enqueued(settled(non_blocking_, all_reduce(request, non_blocking_), deadline_ms));
+}
+
+// Too late for a refusal: the work was enqueued.
 tutti_status Communicator::poll_error() {
   if (aborted_) return say(TUTTI_ABORTED, "abort was called");
   const Library& nccl = library();
-  Result error = kSuccess;
-  const Result result = nccl.comm_get_async_error(comm_, &error);
-  if (result != kSuccess) error = result;
-  if (status_of(error) == TUTTI_OK) return TUTTI_OK;
-  // Too late for a refusal: the work was enqueued.
-  return say(error == kRemoteError ? TUTTI_PEER_FAILED : TUTTI_ERROR,
-             nccl.explain("ncclCommGetAsyncError", error));
+  for (Comm* comm : {comm_, non_blocking_.load()}) {
+    if (!comm) continue;
+    Result error = kSuccess;
+    const Result result = nccl.comm_get_async_error(comm, &error);
+    if (result != kSuccess) error = result;
+    if (status_of(error) == TUTTI_OK) continue;
+    return say(error == kRemoteError ? TUTTI_PEER_FAILED : TUTTI_ERROR,
+               nccl.explain("ncclCommGetAsyncError", error));
+  }
+  return TUTTI_OK;
 }
 
 tutti_status Communicator::abort() {
   if (aborted_.exchange(true)) return TUTTI_OK;
-  return library().comm_abort(comm_) == kSuccess ? TUTTI_OK : TUTTI_ERROR;
+  bool ended = library().comm_abort(comm_) == kSuccess;
+  if (Comm* comm = non_blocking_) ended = library().comm_abort(comm) == kSuccess && ended;
+  return ended ? TUTTI_OK : TUTTI_ERROR;
 }
 
 tutti_status Communicator::destroy() {
   if (aborted_) return TUTTI_OK;
-  const Result result = library().comm_destroy(comm_);
+  const Library& nccl = library();
+  if (Comm* comm = non_blocking_) {
+    const Result result = close_non_blocking(comm, world().deadline_ms);
+    if (result == kInProgress) return say(TUTTI_TIMED_OUT, "ncclCommFinalize stayed in progress");
+    if (result != kSuccess) return say(TUTTI_ERROR, nccl.explain("ncclCommFinalize", result));
+  }
+  const Result result = nccl.comm_destroy(comm_);
   if (result == kSuccess) return TUTTI_OK;
-  return say(TUTTI_ERROR, library().explain("ncclCommDestroy", result));
+  return say(TUTTI_ERROR, nccl.explain("ncclCommDestroy", result));
 }
 
 }  // namespace tutti::nccl

@@ -8,6 +8,8 @@
 
 namespace tutti::nccl {
 
+inline constexpr const char* kNonBlocking = "nonblocking";
+
 class Communicator : public plugin::Communicator {
  public:
   static constexpr uint32_t kMemory = TUTTI_MEMORY_CUDA;
@@ -27,9 +29,10 @@ class Communicator : public plugin::Communicator {
   tutti_status destroy();
 
  protected:
-  // Takes `path`, or says why NCCL does not take this. A null request, so create, is always taken:
-  // NCCL is asked there whatever is known, as it is checked that it refuses gracefully.
-  static plugin::Decision decide(const char* path, const tutti_facts& facts,
+  // Takes one of `paths` (ending on null; the first where the request names none), or says why NCCL
+  // does not take this. A null request, so create, is always taken: NCCL is asked there whatever is
+  // known, as it is checked that it refuses gracefully.
+  static plugin::Decision decide(const char* const* paths, const tutti_facts& facts,
                                  const tutti_request* request, Sharing sharing = Sharing::refused);
 
   // create(), where this rank alone may have a reason against it, said before.
@@ -38,11 +41,19 @@ class Communicator : public plugin::Communicator {
   // agree(), with the rank that decided named in the reason.
   tutti_status agree_by_rank(tutti_status mine);
 
+  // By a non-blocking communicator, which the first such call makes.
+  tutti_status run_non_blocking(const tutti_request& request);
+
   Comm* comm_ = nullptr;
-  std::atomic<bool> aborted_{false};  // and then `comm_` is gone
+  std::atomic<bool> aborted_{false};  // and then the communicators are gone
 
  private:
   tutti_status problem();
+  tutti_status enqueued(Result result);
+  Result all_reduce(const tutti_request& request, Comm* comm);
+
+  UniqueId non_blocking_id_{};
+  std::atomic<Comm*> non_blocking_{nullptr};
 
   const Sharing sharing_;
 };

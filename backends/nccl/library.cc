@@ -42,6 +42,8 @@ Library load() {
         std::string(chosen ? chosen : "libnccl.so.2") + " is no NCCL of version 2.13 or later";
     return nccl;
   }
+  find(handle, "ncclCommInitRankConfig", nccl.comm_init_rank_config);
+  find(handle, "ncclCommFinalize", nccl.comm_finalize);
   find(handle, "ncclMemAlloc", nccl.mem_alloc);
   find(handle, "ncclMemFree", nccl.mem_free);
   find(handle, "ncclCommWindowRegister", nccl.window_register);

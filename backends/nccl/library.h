@@ -39,6 +39,10 @@ struct Library {
   Result (*all_reduce)(const void* send, void* recv, size_t count, int dtype, int op, Comm* comm,
                        void* stream) = nullptr;
 
+  // From NCCL 2.14, null in older ones.
+  Result (*comm_init_rank_config)(Comm** comm, int world, UniqueId id, int rank,
+                                  void* config) = nullptr;
+  Result (*comm_finalize)(Comm* comm) = nullptr;
   // From NCCL 2.19, null in older ones.
   Result (*mem_alloc)(void** memory, size_t bytes) = nullptr;
   Result (*mem_free)(void* memory) = nullptr;
@@ -47,6 +51,7 @@ struct Library {
                             int flags) = nullptr;
   Result (*window_deregister)(Comm* comm, Window* window) = nullptr;
 
+  bool has_non_blocking() const { return comm_init_rank_config && comm_finalize; }
   bool has_windows() const { return mem_alloc && mem_free && window_register && window_deregister; }
 
   // "2.28.9", or "" when there is no NCCL.

@@ -1,5 +1,6 @@
 // NCCL's allreduce among ranks that pass for hosts of their own (NCCL_HOSTID), so over sockets:
-// path "sockets". Ranks may share a GPU then, and worlds larger than the number of GPUs reach NCCL.
+// path "sockets", and "nonblocking" through a non-blocking communicator. Ranks may share a GPU
+// then, and worlds larger than the number of GPUs reach NCCL.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -24,9 +25,9 @@ void pretend_to_be_a_host(const tutti_world& world) {
 class NcclNet : public Communicator {
  public:
   static constexpr const char* kName = "nccl_net";
-  static constexpr const char* kPaths[] = {"sockets", nullptr};
+  static constexpr const char* kPaths[] = {"sockets", kNonBlocking, nullptr};
   static plugin::Decision decide(const tutti_facts& facts, const tutti_request* request) {
-    return Communicator::decide(kPaths[0], facts, request, Sharing::taken);
+    return Communicator::decide(kPaths, facts, request, Sharing::taken);
   }
 
   explicit NcclNet(const tutti_world& world) : Communicator(world, Sharing::taken) {}

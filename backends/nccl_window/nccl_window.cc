@@ -19,7 +19,7 @@ class NcclWindow : public Communicator {
   static constexpr const char* kName = "nccl_window";
   static constexpr const char* kPaths[] = {"window", nullptr};
   static plugin::Decision decide(const tutti_facts& facts, const tutti_request* request) {
-    return Communicator::decide(kPaths[0], facts, request);
+    return Communicator::decide(kPaths, facts, request);
   }
 
   using Communicator::Communicator;

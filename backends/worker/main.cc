@@ -1,6 +1,7 @@
 // The native worker: loads one plugin and serves it. `tutti-worker PLUGIN` is started by a rank;
 // `tutti-worker --facts` prints the machine as node JSON and ends, so that no rank ever holds a
-// CUDA context.
+// CUDA context. `tutti-worker --launch ...` and
+// `tutti-worker --member ...` are for workers that are an MPI world: see launcher.h and member.h.
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +10,8 @@
 #include <filesystem>
 #include <string>
 
+#include "backends/worker/launcher.h"
+#include "backends/worker/member.h"
 #include "backends/worker/worker.h"
 
 namespace {
@@ -18,7 +21,9 @@ std::string folder_of_this_program() {
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: tutti-worker PLUGIN.so | --facts | --check PLUGIN.so\n");
+  std::fprintf(stderr,
+               "usage: tutti-worker PLUGIN.so | --facts | --check PLUGIN.so | --launch PROGRAM "
+               "ARGUMENT... | --member MEETING PROGRAM ARGUMENT...\n");
   return 2;
 }
 
@@ -34,6 +39,10 @@ int main(int count, char** arguments) {
       return 1;
     }
   }
+  if (count >= 3 && std::strcmp(arguments[1], "--launch") == 0)
+    return tutti::serve_as_launcher(arguments + 2);
+  if (count >= 4 && std::strcmp(arguments[1], "--member") == 0)
+    return tutti::serve_as_member(arguments + 2);
   const bool check = count == 3 && std::strcmp(arguments[1], "--check") == 0;
   if (count != 2 && !check) return usage();
   char message[512] = "";

@@ -17,6 +17,7 @@ namespace {
 json to_json(const Check& check) {
   json told{{"max", check.max_error}};
   if (check.bound_hides_contribution) told["hides"] = true;
+  if (check.answers) told["answers"] = check.answers;
   if (check.wrong) {
     told["wrong"] = check.wrong;
     told["first"] = check.first_wrong;
@@ -75,8 +76,11 @@ json Session::judge_output(const CallState& state, bool all_shares) {
   json hashes = json::array();
   for (int rank = 0; rank < world; ++rank) {
     const Share share = share_of(rank, world, state.call.count);
-    hashes.push_back(
-        hash_bytes(output + share.first * element, (share.last - share.first) * element));
+    const char* first = output + share.first * element;
+    const std::uint64_t count = share.last - share.first;
+    hashes.push_back(state.call.data == DataClass::special
+                         ? hash_numbers(state.call.dtype, first, count)
+                         : hash_bytes(first, count * element));
   }
   Share mine = share_of(options_.rank, world, state.call.count);
   if (all_shares) mine = {0, state.call.count};

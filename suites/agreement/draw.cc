@@ -9,10 +9,13 @@ namespace tutti::draw {
 
 namespace {
 
-constexpr std::uint64_t kSmallBytes = 1u << 20;  // what is not rare stays below
+constexpr std::uint64_t kUsualBytes = 16u << 10;  // most calls have no more
+constexpr std::uint64_t kMediumBytes = 1u << 20;  // one in kMediumOneIn may have so many
+constexpr std::uint64_t kMediumOneIn = 16;
+constexpr std::uint64_t kSpecialCount = 4096;  // one scenario an element: few show them all
 constexpr std::uint64_t kPrimes[] = {2,   3,   5,   7,    13,   31,   61,
                                      127, 251, 509, 1021, 4093, 8191, 65521};
-constexpr std::uint32_t kSkewsUs[] = {0, 50, 200, 1000, 5000};
+constexpr std::uint32_t kSkewsUs[] = {0, 0, 50, 200, 1000};
 
 std::uint64_t near_power_of_two(std::uint64_t most) {
   const std::uint64_t exponent = between(0, static_cast<std::uint64_t>(std::bit_width(most)) - 1);
@@ -38,18 +41,20 @@ bool one_in(std::uint64_t n) { return between(1, n) == 1; }
 
 std::uint64_t count(const Cell& cell, const Profile& profile, bool zero) {
   const std::uint64_t element = bytes_of(cell.dtype);
-  const bool large = one_in(static_cast<std::uint64_t>(profile.large_one_in));
-  const std::uint64_t most =
-      (large ? profile.bytes_max : std::min(kSmallBytes, profile.bytes_max)) / element;
   const auto world = static_cast<std::uint64_t>(cell.world);
-  if (large) return one_in(2) ? most - between(0, world) : log_uniform(most);
+  if (one_in(static_cast<std::uint64_t>(profile.large_one_in))) {
+    const std::uint64_t most = profile.bytes_max / element;
+    return one_in(2) ? most - between(0, world) : log_uniform(most);
+  }
+  const std::uint64_t most =
+      std::min(one_in(kMediumOneIn) ? kMediumBytes : kUsualBytes, profile.bytes_max) / element;
   switch (between(zero ? 0 : 1, 9)) {
     case 0:
       return 0;
     case 1:
       return 1;
     case 2:
-      return kPrimes[between(0, std::size(kPrimes) - 1)];
+      return std::min(most, kPrimes[between(0, std::size(kPrimes) - 1)]);
     case 3:
       return std::max<std::uint64_t>(1, world - 1 + between(0, 2));
     case 4:
@@ -58,7 +63,7 @@ std::uint64_t count(const Cell& cell, const Profile& profile, bool zero) {
     case 6:
       return std::max<std::uint64_t>(1, near_power_of_two(most));
     default:
-      return std::max<std::uint64_t>(1, log_uniform(one_in(4) ? most : 4096));
+      return std::max<std::uint64_t>(1, log_uniform(most));
   }
 }
 
@@ -67,6 +72,8 @@ Allreduce call(const Cell& cell, const Profile& profile, DataClass data, bool ze
   one.dtype = cell.dtype;
   one.op = cell.op;
   one.count = count(cell, profile, zero);
+  if (data == DataClass::special && !one_in(kMediumOneIn))
+    one.count = std::min(one.count, kSpecialCount);
   one.place = one_in(2) ? Place::in : Place::out;
   if (one_in(2)) one.send_offset = static_cast<std::uint32_t>(between(0, 16));
   one.recv_offset = one.send_offset;
@@ -83,7 +90,7 @@ std::vector<Step> program(const std::function<Allreduce()>& one_call) {
   for (std::uint64_t i = 0; i < calls; ++i) {
     const Allreduce next = one_call();
     const std::uint64_t more = next.count * bytes_of(next.dtype);
-    if (i > 0 && bytes + more > 2 * kSmallBytes) break;  // large calls come alone
+    if (i > 0 && bytes + more > 2 * kMediumBytes) break;  // large calls come alone
     bytes += more;
     if (i > 0 && one_in(3)) steps.emplace_back(Sync{});
     steps.emplace_back(next);
@@ -93,8 +100,8 @@ std::vector<Step> program(const std::function<Allreduce()>& one_call) {
 
 Case surroundings(Case one_case) {
   one_case.seed = between(0, UINT32_MAX);
-  if (one_case.device == "host" && one_in(4)) one_case.delays = between(1, UINT32_MAX);
-  if (one_case.world > 1 && one_in(4)) {
+  if (one_case.device == "host" && one_in(8)) one_case.delays = between(1, UINT32_MAX);
+  if (one_case.world > 1 && one_in(8)) {
     for (int rank = 0; rank < one_case.world; ++rank) {
       one_case.skews_us.push_back(kSkewsUs[between(0, std::size(kSkewsUs) - 1)]);
     }

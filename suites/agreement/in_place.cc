@@ -28,7 +28,7 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
   want.fresh = false;
   Outcome in = runner.run(placed(one_case, Place::in), *cell.backend, *cell.node, want);
   const auto hashes_in = runner.last_hashes();
-  if (in.is_red() || !cell.backend->claims.in_place_same_bits) return in;
+  if (in.is_red() || !cell.backend->claims.in_place_same_bits.include(cell.path)) return in;
   if (in.verdict == Verdict::refused) {
     in.verdict = Verdict::lost_path;
     in.reason = "in place is refused where out of place is not: " + in.reason;

@@ -7,7 +7,8 @@ namespace {
 
 SkipCause where_claimed(const Cell& cell) {
   if (cell.world < 2) return SkipCause::world_too_small;
-  return cell.backend->claims.same_bits_on_all_ranks ? SkipCause::none : SkipCause::not_claimed;
+  return cell.backend->claims.same_bits_on_all_ranks.include(cell.path) ? SkipCause::none
+                                                                        : SkipCause::not_claimed;
 }
 
 const PropertyRegistration registration{{

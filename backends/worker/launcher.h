@@ -1,0 +1,13 @@
+// The program between the first rank of a set of workers and the mpirun that starts them:
+// `tutti-worker --launch PROGRAM ARGUMENT...`. It adopts and reaps what mpirun leaves behind, which
+// are those of its processes that end while it ends others: so when it has ended, all have.
+#pragma once
+
+namespace tutti {
+
+// `words` are PROGRAM, by its path, and its arguments, and end with a null pointer. SIGTERM is
+// passed on; it comes also when the rank dies. Returns, when no process is left, the exit status of
+// the program; a signal that ended it ends this process, too.
+int serve_as_launcher(char** words);
+
+}  // namespace tutti
