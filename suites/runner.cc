@@ -233,7 +233,9 @@ Outcome Runner::run_one(const Case& one_case, const BackendEntry& backend, const
     }
   }
   remember(one_case, seen, outcome);
-  if (outcome.is_red() || !one_case.faults.empty()) close(key_of(one_case));
+  // Workers that only gave wrong numbers go on: what follows from it is confirmed in fresh ones.
+  const bool may_go_on = !outcome.is_red() || outcome.verdict == Verdict::wrong;
+  if (!may_go_on || !one_case.faults.empty()) close(key_of(one_case));
   return outcome;
 }
 
@@ -244,7 +246,7 @@ void Runner::remember(const Case& one_case, const Observation& seen, Outcome& ou
   if (live == live_.end()) return;
   if (outcome.is_red()) {
     keep_last_words(live->second.id, outcome);
-    outcome.before = std::move(live->second.cases);
+    outcome.before = live->second.cases;
     if (!outcome.before.empty()) outcome.before.pop_back();
   } else {
     live->second.last_green = one_case;
