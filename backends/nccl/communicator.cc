@@ -68,6 +68,9 @@ plugin::Decision Communicator::decide(const char* const* paths, const tutti_fact
   if (static_cast<size_t>(request->dtype) >= kDtypes.size())
     return plugin::refuse("NCCL has no such dtype");
   if (static_cast<size_t>(request->op) >= kOps.size()) return plugin::refuse("NCCL has no such op");
+  const bool is_fp8 = request->dtype == TUTTI_FLOAT8_E4M3 || request->dtype == TUTTI_FLOAT8_E5M2;
+  if (is_fp8 && request->op == TUTTI_AVG)
+    return plugin::refuse("NCCL has no average of fp8 (ncclAllReduce: invalid argument)");
   if (!request->path) return plugin::take(*paths);
   for (const char* const* path = paths; *path; ++path) {
     if (std::strcmp(*path, request->path) == 0) return plugin::take(*path);

@@ -1,6 +1,7 @@
 // The same inputs through the reference backend, in its own workers, compared element by element.
 #include <fmt/format.h>
 
+#include "fixtures/data/data.h"
 #include "suites/agreement/draw.h"
 
 namespace tutti {
@@ -31,6 +32,7 @@ Outcome skipped(SkipCause cause, std::string reason) {
 bool is_exact(const Case& one_case) {
   for (const Allreduce& call : calls_of(one_case)) {
     if (call.data != DataClass::exact) return false;
+    if (call.op == TUTTI_AVG && !is_exact_average(one_case.world)) return false;
   }
   return true;
 }
