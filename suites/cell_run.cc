@@ -83,7 +83,8 @@ bool check_next(RunContext& context, const Cell& cell, Draw& draw, Record& recor
     return false;
   }
   if (!outcome.is_red()) {
-    draw.green.add(cell, one_case);
+    // A refusal shows nothing about a failure.
+    if (outcome.verdict != Verdict::refused) draw.green.add(cell, one_case);
     return true;
   }
   if (const Expected* expected = expected_failure(cell, one_case, outcome)) {

@@ -42,10 +42,14 @@ nlohmann::json report_of(const std::string& folder) {
 TEST_F(Diff, TheSameLibraryGivesTheSameBitsByTheSamePaths) {
   const std::string first = run_of("healthy", "first"), second = run_of("healthy", "second");
   const auto report = report_of(first);
+  int carried_out = 0;
   for (const auto& record : report["records"]) {
     EXPECT_EQ(record["bits"].get<std::string>().size(), 16u) << record.dump(1);
+    if (record["verdict"] == "refused") continue;
     EXPECT_EQ(record["paths_taken"].size(), 1u) << record.dump(1);
+    ++carried_out;
   }
+  EXPECT_GT(carried_out, 0);
   const CommandResult result = tutti({"diff", first, second});
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(has(result, ": no difference")) << result.output;

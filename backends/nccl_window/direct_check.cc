@@ -1,9 +1,9 @@
-// Uses NCCL and nothing of tutti: does a bf16 sum in a registered window come out right when the
-// buffers are aligned to their elements only? Both ranks are threads of one process, one GPU each.
-// Every buffer lies at the same offset in its window on both ranks, as NCCL demands.
+// Uses NCCL and nothing of tutti: does a sum of bf16, fp16 or fp8 in a registered window come out
+// right when the buffers are aligned to their elements only? Both ranks are threads of one process,
+// one GPU each. Every buffer lies at the same offset in its window on both ranks, as NCCL demands.
 //
-//   nccl_window_direct_check     prints one line for each offset and count; exit status 1 if any
-//   result is wrong
+//   nccl_window_direct_check     prints one line for each dtype, offset and count that is wrong;
+//   exit status 1 if any is
 //
 // Needs two GPUs. It is linked to the NCCL that was found when building; LD_LIBRARY_PATH puts
 // another in its place.
@@ -28,16 +28,29 @@ void require(bool fine, const char* what) {
   std::exit(2);
 }
 
-// Small whole numbers are exact in bf16, and so are their sums.
-uint16_t bf16(int value) {
-  const float number = static_cast<float>(value);
-  uint32_t bits;
-  std::memcpy(&bits, &number, sizeof bits);
-  return static_cast<uint16_t>(bits >> 16);
+// A float of 8 or 16 bits.
+struct Type {
+  const char* name;
+  ncclDataType_t number;
+  size_t bytes;
+  int bias, fraction_bits;
+};
+constexpr Type kTypes[] = {{"bf16", ncclBfloat16, 2, 127, 7},
+                           {"fp16", ncclFloat16, 2, 15, 10},
+                           {"fp8_e4m3", ncclFloat8e4m3, 1, 7, 3},
+                           {"fp8_e5m2", ncclFloat8e5m2, 1, 15, 2}};
+
+// Of a whole number from 1 to 8, which is exact in all of them.
+uint16_t bits_of(const Type& type, int value) {
+  int exponent = 0;
+  while ((value >> exponent) > 1) ++exponent;
+  const int fraction = (value << type.fraction_bits >> exponent) - (1 << type.fraction_bits);
+  return static_cast<uint16_t>((type.bias + exponent) << type.fraction_bits | fraction);
 }
 
+// 1 to 4: all sums of two are exact.
 int input(int rank, size_t index) {
-  return static_cast<int>((index * 7 + static_cast<size_t>(rank) * 3) % 31) + 1;
+  return static_cast<int>((index * 7 + index / 5 + static_cast<size_t>(rank) * 3) % 4) + 1;
 }
 
 struct Rank {
@@ -61,59 +74,72 @@ void open(Rank& rank, int number, ncclUniqueId id) {
   }
 }
 
-// Number of wrong elements of the sum of `count` bf16 that begin `offset` elements into the
-// windows.
-size_t wrong_elements(Rank& rank, int number, size_t offset, size_t count) {
-  std::vector<uint16_t> host(count);
-  for (size_t i = 0; i < count; ++i) host[i] = bf16(input(number, i));
-  char *send = rank.send + 2 * offset, *recv = rank.recv + 2 * offset;
-  require(cudaMemcpy(send, host.data(), 2 * count, cudaMemcpyHostToDevice) == cudaSuccess,
+// Number of wrong elements of the sum of `count` that begin `offset` elements into the windows.
+size_t wrong_elements(const Type& type, Rank& rank, int number, size_t offset, size_t count) {
+  std::vector<char> host(type.bytes * count);
+  const auto set = [&](size_t i, uint16_t bits) {
+    std::memcpy(host.data() + i * type.bytes, &bits, type.bytes);
+  };
+  for (size_t i = 0; i < count; ++i) set(i, bits_of(type, input(number, i)));
+  char *send = rank.send + type.bytes * offset, *recv = rank.recv + type.bytes * offset;
+  require(cudaMemcpy(send, host.data(), host.size(), cudaMemcpyHostToDevice) == cudaSuccess,
           "cudaMemcpy");
-  require(cudaMemset(recv, 0, 2 * count) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess,
+  require(cudaMemset(recv, 0, host.size()) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess,
           "cudaMemset");
-  require(ncclAllReduce(send, recv, count, ncclBfloat16, ncclSum, rank.comm, rank.stream) ==
-              ncclSuccess,
-          "ncclAllReduce");
+  require(
+      ncclAllReduce(send, recv, count, type.number, ncclSum, rank.comm, rank.stream) == ncclSuccess,
+      "ncclAllReduce");
   require(cudaStreamSynchronize(rank.stream) == cudaSuccess, "cudaStreamSynchronize");
-  require(cudaMemcpy(host.data(), recv, 2 * count, cudaMemcpyDeviceToHost) == cudaSuccess,
+  std::vector<char> got(host.size());
+  require(cudaMemcpy(got.data(), recv, got.size(), cudaMemcpyDeviceToHost) == cudaSuccess,
           "cudaMemcpy");
   size_t wrong = 0;
-  for (size_t i = 0; i < count; ++i) wrong += host[i] != bf16(input(0, i) + input(1, i));
+  for (size_t i = 0; i < count; ++i) {
+    set(i, bits_of(type, input(0, i) + input(1, i)));
+    wrong +=
+        std::memcmp(got.data() + i * type.bytes, host.data() + i * type.bytes, type.bytes) != 0;
+  }
   return wrong;
 }
 
 }  // namespace
 
 int main() {
-  int version = 0, failed = 0;
+  int version = 0, failed = 0, all = 0;
   ncclUniqueId id;
   require(ncclGetVersion(&version) == ncclSuccess && ncclGetUniqueId(&id) == ncclSuccess,
           "ncclGetUniqueId");
-  const size_t offsets[] = {0, 1, 2, 3, 4, 5, 7, 8}, counts[] = {1, 2, 4, 5, 1025, 65536, 1000003};
-  size_t wrong[kRanks][8][7];
+  const std::vector<size_t> offsets{0, 1, 2, 3, 4, 5, 7, 8},
+      counts{1, 2, 4, 5, 1025, 65536, 1000003};
+  std::vector<size_t> wrong[kRanks];
   std::vector<std::thread> threads;
   for (int number = 0; number < kRanks; ++number) {
     threads.emplace_back([&, number] {
       Rank rank{};
       open(rank, number, id);
-      for (int o = 0; o < 8; ++o) {
-        for (int c = 0; c < 7; ++c)
-          wrong[number][o][c] = wrong_elements(rank, number, offsets[o], counts[c]);
-      }
+      for (const Type& type : kTypes)
+        for (const size_t offset : offsets)
+          for (const size_t count : counts)
+            wrong[number].push_back(wrong_elements(type, rank, number, offset, count));
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (int o = 0; o < 8; ++o) {
-    for (int c = 0; c < 7; ++c) {
-      if (wrong[0][o][c] + wrong[1][o][c] == 0) continue;
-      ++failed;
-      std::printf(
-          "NCCL %d: bf16 sum of %zu elements, %zu bytes into the windows: %zu and %zu elements "
-          "wrong\n",
-          version, counts[c], 2 * offsets[o], wrong[0][o][c], wrong[1][o][c]);
+  for (const Type& type : kTypes) {
+    for (const size_t offset : offsets) {
+      for (const size_t count : counts) {
+        const size_t one = wrong[0][static_cast<size_t>(all)],
+                     other = wrong[1][static_cast<size_t>(all)];
+        ++all;
+        if (one + other == 0) continue;
+        ++failed;
+        std::printf(
+            "NCCL %d: %s sum of %zu elements, %zu bytes into the windows: %zu and %zu elements "
+            "wrong\n",
+            version, type.name, count, type.bytes * offset, one, other);
+      }
     }
   }
-  std::printf("NCCL %d: %d of 56 combinations wrong\n", version, failed);
+  std::printf("NCCL %d: %d of %d combinations wrong\n", version, failed, all);
   std::fflush(stdout);
   std::_Exit(failed != 0);  // without NCCL's own clean-up, which waits for both ranks
 }
