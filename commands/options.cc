@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -20,6 +21,9 @@ void add_run_options(CLI::App& run, Options& options) {
                  "machine to pretend to be (`tutti list`); real where there is a GPU, else host");
   run.add_option("--world", options.worlds,
                  "world sizes: 1..8 or 2,4; by default 1 to the number of ranks");
+  run.add_option("--dtype", options.dtypes, "dtypes, such as fp32,bf16; all by default")
+      ->delimiter(',');
+  run.add_option("--op", options.ops, "ops, such as sum,max; all by default")->delimiter(',');
   run.add_option("--filter", options.filter,
                  "GoogleTest filter over backend/node.property/wN, such as '*exact*w3'");
   run.add_option("--profile", options.profile, "how much is drawn: quick or nightly")
@@ -138,7 +142,31 @@ int number(std::string_view text, const std::string& all) {
   return value;
 }
 
+// All of an enumeration in the order of strata, or those that are named.
+template <typename Enum, typename All>
+std::vector<Enum> chosen(const char* option, const std::vector<std::string>& names_given,
+                         const All& all) {
+  if (names_given.empty()) return {all.begin(), all.end()};
+  std::vector<Enum> result;
+  for (const std::string& name : names_given) {
+    const auto value = parse<Enum>(name);
+    if (!value) {
+      throw std::runtime_error(fmt::format("{} '{}' is unknown; nearest: {}", option, name,
+                                           nearest(name, names<Enum>())));
+    }
+    if (std::find(result.begin(), result.end(), *value) == result.end()) result.push_back(*value);
+  }
+  return result;
+}
+
 }  // namespace
+
+std::vector<Dtype> dtypes_of(const std::vector<std::string>& names) {
+  return chosen<Dtype>("--dtype", names, kDtypes);
+}
+std::vector<Op> ops_of(const std::vector<std::string>& names) {
+  return chosen<Op>("--op", names, kOps);
+}
 
 std::vector<int> worlds_of(const std::string& text, int ranks) {
   std::vector<int> worlds;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "fixtures/cases/types.h"
+
 namespace tutti {
 
 struct Options {
@@ -12,6 +14,8 @@ struct Options {
   std::vector<std::string> backends;  // names, or paths of plugins; empty: all that are installed
   std::string node;                   // empty: real when there is a GPU, else host
   std::string worlds;                 // "1..8" or "2,4"; empty: 1 to the number of ranks
+  std::vector<std::string> dtypes;    // by name; empty: all
+  std::vector<std::string> ops;       // likewise
   std::string filter = "*";
   std::string profile = "quick";
   std::uint64_t seed = 1;
@@ -40,5 +44,9 @@ Profile profile_of(const Options& options);
 // "1..8", "2,4" or "" (1 to `ranks`). Throws std::runtime_error for anything else, or a world
 // larger than `ranks`.
 std::vector<int> worlds_of(const std::string& text, int ranks);
+
+// All for no names. Throw std::runtime_error with the nearest right ones for an unknown name.
+std::vector<Dtype> dtypes_of(const std::vector<std::string>& names);
+std::vector<Op> ops_of(const std::vector<std::string>& names);
 
 }  // namespace tutti

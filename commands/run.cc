@@ -30,6 +30,8 @@ nlohmann::ordered_json options_json(const Options& options, int ranks) {
   return {{"backends", options.backends},
           {"node", options.node},
           {"worlds", options.worlds},
+          {"dtypes", options.dtypes},
+          {"ops", options.ops},
           {"filter", options.filter},
           {"profile", options.profile},
           {"seed", options.seed},
@@ -62,6 +64,8 @@ Plan plan_of(Job& job) {
   leave_out_what_cannot_be_hosted(plan, job.options, job.machine.hosts);
   plan.node = node_of(job, job.options.node);
   plan.worlds = worlds_of(job.options.worlds, job.director.ranks());
+  plan.dtypes = dtypes_of(job.options.dtypes);
+  plan.ops = ops_of(job.options.ops);
   plan.filter = job.options.filter;
   return plan;
 }

@@ -62,8 +62,8 @@ std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
                          fmt::format("{}/w{}", property.full_name(), world),
                          {}};
         for (const std::string& path : paths) {
-          for (const Dtype dtype : kDtypes) {
-            for (const Op op : kOps) {
+          for (const Dtype dtype : plan.dtypes) {
+            for (const Op op : plan.ops) {
               test.cells.push_back(
                   {&property, &backend, &plan.node, usable, world, path, dtype, op});
             }

@@ -16,6 +16,8 @@ struct Plan {
   std::vector<BackendEntry> backends;
   Node node;
   std::vector<int> worlds;
+  std::vector<Dtype> dtypes;
+  std::vector<Op> ops;
   std::string filter = "*";  // GoogleTest's, over backend/node.property/wN
 };
 
