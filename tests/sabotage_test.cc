@@ -27,7 +27,7 @@ TEST_P(Sabotaged, IsCaughtExplainedAndReplays) {
   const Finished finished =
       run({"-np", std::to_string(sabotage.world), "--backend", sabotaged(sabotage.backend),
            "--world", std::to_string(sabotage.world), "--filter", "*." + sabotage.property + "/*",
-           "--deadline-ms", "1000", "--shrink", "1"});
+           "--deadline-ms", "1000", "--shrink", "1", "--cases", "6"});
   EXPECT_EQ(finished.result.status, 1) << finished.result.output;
   ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
   const auto red = finished.with(sabotage.verdict);
@@ -73,8 +73,8 @@ INSTANTIATE_TEST_SUITE_P(All, Sabotaged, ::testing::ValuesIn(kSabotages),
 // Design 5.4: wrong only for int32 sum at world 5 and bf16 max at world 8 gives exactly those two
 // red cells, in one run.
 TEST(Sabotage, TwoCellsAreExactlyTwoCells) {
-  const Finished finished =
-      run({"-np", "8", "--backend", sabotaged("two_cells"), "--filter", "*agreement.exact/*"});
+  const Finished finished = run({"-np", "8", "--backend", sabotaged("two_cells"), "--filter",
+                                 "*agreement.exact/*", "--cases", "6"});
   EXPECT_EQ(finished.result.status, 1);
   ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
   std::vector<std::string> red;

@@ -61,14 +61,17 @@ plugin::Decision Correct::decide(const tutti_facts& facts, const tutti_request* 
                      : plugin::refuse("only fp32, bf16 and int32, sum and max");
 }
 
-// Partial results are kept as what these convert to; a NaN wins a max.
+// Partial results are kept as what these convert to; a NaN wins a max, and +0 wins against -0.
 float widen(float value) { return value; }
 float widen(bfloat16 value) { return value.to_float(); }
 uint32_t widen(int32_t value) { return static_cast<uint32_t>(value); }
 void narrow(float value, float& to) { to = value; }
 void narrow(float value, bfloat16& to) { to = bfloat16::from_float(value); }
 void narrow(uint32_t value, int32_t& to) { to = static_cast<int32_t>(value); }
-float larger(float one, float other) { return std::isnan(one) || one >= other ? one : other; }
+float larger(float one, float other) {
+  if (one == other) return std::signbit(one) ? other : one;
+  return std::isnan(one) || one > other ? one : other;
+}
 uint32_t larger(uint32_t one, uint32_t other) {
   return static_cast<int32_t>(one) >= static_cast<int32_t>(other) ? one : other;
 }
