@@ -104,6 +104,15 @@ inline std::vector<std::string> left_after(const Background& background) {
   return left;
 }
 
+// Kills the director and sees everything end.
+inline void kill_director(Background& background) {
+  const pid_t director = director_of(background);
+  ASSERT_GT(director, 0);
+  ::kill(director, SIGKILL);
+  EXPECT_NE(background.wait(std::chrono::seconds(30)), -1) << "tutti did not end";
+  EXPECT_EQ(left_after(background), std::vector<std::string>{});
+}
+
 // mpirun, as the child of tutti.
 inline pid_t mpirun_of(const Background& background) {
   for (const std::string& process : processes_with(background.mark())) {

@@ -53,11 +53,7 @@ TEST(Director, KilledKeepsTheJournalAndLeavesNoProcess) {
   const std::string out = folder / "out";
   Background background("one_shot", out, fmt::format("director-{}", ::getpid()));
   ASSERT_TRUE(wait_for_records(out)) << "no record within 30 s";
-  const pid_t director = director_of(background);
-  ASSERT_GT(director, 0);
-  ::kill(director, SIGKILL);
-  EXPECT_NE(background.wait(std::chrono::seconds(30)), -1) << "tutti did not end";
-  EXPECT_EQ(left_after(background), std::vector<std::string>{});
+  ASSERT_NO_FATAL_FAILURE(kill_director(background));
   const auto lines = lines_of(out + "/records.jsonl");
   ASSERT_FALSE(lines.empty());
   EXPECT_NO_THROW(nlohmann::json::parse(lines.front()));

@@ -72,11 +72,7 @@ TEST(MpiWorld, OfADirectorThatIsKilledLeavesNothing) {
   const auto shm_before = names_in_shm();
   Background background(healthy.plugin(), out, fmt::format("mpi-world-{}", ::getpid()));
   ASSERT_TRUE(wait_for_records(out)) << "no record within 30 s";
-  const pid_t director = director_of(background);
-  ASSERT_GT(director, 0);
-  ::kill(director, SIGKILL);
-  EXPECT_NE(background.wait(std::chrono::seconds(30)), -1) << "tutti did not end";
-  EXPECT_EQ(left_after(background), std::vector<std::string>{});
+  ASSERT_NO_FATAL_FAILURE(kill_director(background));
   const auto shm_after = names_in_shm();
   EXPECT_TRUE(
       std::includes(shm_before.begin(), shm_before.end(), shm_after.begin(), shm_after.end()));
