@@ -128,11 +128,12 @@ TEST(Sabotage, DeathAfterTheAnswerIsACrash) {
       << red[0].dump(1);
 }
 
-// After the last answer of all: found when its workers are ended, while another backend runs.
+// After the last answer of all: found when its workers are ended, while another backend runs, which
+// must take longer than the 300 ms after which the first one dies.
 TEST(Sabotage, DeathOfAnIdleWorkerTurnsItsLastCellRed) {
   const Finished finished = run(
       {"-np", "2", "--backend", sabotaged("dies_when_idle") + "," + sabotaged("healthy"), "--world",
-       "2", "--filter", "*agreement.exact/*:*healthy*special*:*healthy*bound*", "--cases", "20"});
+       "2", "--filter", "*agreement.exact/*:*healthy*special*:*healthy*bound*", "--cases", "300"});
   EXPECT_EQ(finished.result.status, 1) << finished.result.output;
   ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
   const auto red = finished.with("crash");
