@@ -47,6 +47,19 @@ if(GIT_FOUND AND EXISTS ${CMAKE_SOURCE_DIR}/.git)
                   OUTPUT_VARIABLE TUTTI_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 
+# tutti_add_headers(name headers... CODE options... [LIBRARIES libraries...]): large headers of libraries, compiled once for
+# all targets that are compiled with the same options. Sources include what they use all the same;
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows whether they do.
+function(tutti_add_headers name)
+  cmake_parse_arguments(arg "" "" "CODE;LIBRARIES" ${ARGN})
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc CONTENT "")
+  add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE ${arg_CODE})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+  target_precompile_headers(${name} PRIVATE ${arg_UNPARSED_ARGUMENTS})
+endfunction()
+
 # All sources of a folder, tests left out.
 function(tutti_sources variable)
   file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
@@ -85,6 +98,8 @@ function(tutti_backend_files name)
   install(FILES ${data} DESTINATION lib/tutti/${into}/${name})
 endfunction()
 
+set(TUTTI_TEST_OPTIMIZATION $<IF:$<BOOL:${TUTTI_SANITIZE}>,-O0,-O1>)
+
 # tutti_add_test(name sources... [AS_SHIPPED] [LIBRARIES libraries...]): a GoogleTest program, one ctest entry. The bodies of
 # tests are large and run once, so they are optimized little, which halves the time to compile them (not at all under
 # sanitizers, whose checks are what costs there). AS_SHIPPED is for programs that compile the code under test themselves.
@@ -94,7 +109,8 @@ function(tutti_add_test name)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} rapidcheck GTest::gtest GTest::gtest_main fmt::fmt
                         nlohmann_json::nlohmann_json Threads::Threads)
   if(NOT arg_AS_SHIPPED)
-    target_compile_options(${name} PRIVATE $<IF:$<BOOL:${TUTTI_SANITIZE}>,-O0,-O1>)
+    target_compile_options(${name} PRIVATE ${TUTTI_TEST_OPTIMIZATION})
+    target_precompile_headers(${name} REUSE_FROM tutti_test_headers)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})

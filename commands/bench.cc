@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <sstream>
 
 #include "commands/commands.h"
+#include "fixtures/world/process_table.h"
 #include "suites/runner.h"
 
 namespace tutti {
@@ -24,8 +24,7 @@ constexpr int kCases = 1000;
 double cpu_seconds(const std::vector<std::string>& pids) {
   double total = 0;
   for (const std::string& pid : pids) {
-    std::ifstream file("/proc/" + pid + "/stat");
-    std::string text((std::istreambuf_iterator<char>(file)), {});
+    const std::string text = process_text(pid, "stat");
     const auto name_end = text.rfind(')');
     if (name_end == std::string::npos) continue;
     std::istringstream fields(text.substr(name_end + 1));

@@ -78,9 +78,8 @@ inline pid_t director_of(const Background& background) {
   for (const std::string& process : processes_with(background.mark())) {
     const std::string pid = process.substr(0, process.find(' '));
     if (process.substr(process.find(' ') + 1) != "tutti") continue;
-    std::ifstream file("/proc/" + pid + "/environ");
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    if (text.find(std::string("OMPI_COMM_WORLD_RANK=0") + '\0') != std::string::npos)
+    if (process_text(pid, "environ").find(std::string("OMPI_COMM_WORLD_RANK=0") + '\0') !=
+        std::string::npos)
       return std::stoi(pid);
   }
   return -1;

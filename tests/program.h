@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fixtures/world/command.h"
+#include "fixtures/world/process_table.h"
 
 namespace tutti::testing {
 
@@ -93,18 +94,9 @@ inline std::vector<std::string> lines_of(const std::string& path) {
 // behind.
 inline std::vector<std::string> processes_with(const std::string& mark) {
   std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string pid = entry.path().filename().string();
-    if (pid.find_first_not_of("0123456789") != std::string::npos ||
-        pid == std::to_string(::getpid()))
-      continue;
-    std::ifstream environment(entry.path() / "environ");
-    const std::string text((std::istreambuf_iterator<char>(environment)), {});
-    if (text.find(mark) == std::string::npos) continue;
-    std::ifstream name(entry.path() / "comm");
-    std::string comm;
-    std::getline(name, comm);
-    found.push_back(pid + " " + comm);
+  for (const std::string& id : process_ids()) {
+    if (id != std::to_string(::getpid()) && process_text(id, "environ").find(mark) != std::string::npos)
+      found.push_back(id + " " + process_name(id));
   }
   return found;
 }
