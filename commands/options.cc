@@ -31,6 +31,9 @@ void add_run_options(CLI::App& run, Options& options) {
   run.add_option("--seed", options.seed, "the same seed draws the same cases");
   run.add_option("--cases", options.cases, "cases a cell, instead of the profile's")
       ->check(CLI::PositiveNumber);
+  run.add_option("--cells", options.cells,
+                 "cells of the run, about, spread evenly; 0: all, as with --filter and in nightly")
+      ->check(CLI::NonNegativeNumber);
   run.add_option("--time", options.time_seconds, "seconds after which no new case is begun")
       ->check(CLI::PositiveNumber);
   run.add_option("--shrink", options.shrink_seconds, "seconds for making one failure smaller")
@@ -124,8 +127,9 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
 
 Profile profile_of(const Options& options) {
   Profile profile;
-  if (options.profile == "nightly") profile = {"nightly", 60, 64u << 20, 20, 60};
+  if (options.profile == "nightly") profile = {"nightly", 60, 64u << 20, 20, 60, 0};
   if (options.cases > 0) profile.cases = options.cases;
+  if (options.cells) profile.cells_most = *options.cells;
   if (options.shrink_seconds > 0) profile.shrink_seconds = options.shrink_seconds;
   return profile;
 }

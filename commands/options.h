@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,14 @@ struct Options {
   std::string filter = "*";
   std::string profile = "quick";
   std::uint64_t seed = 1;
-  int cases = 0;                      // a cell; 0: the profile's
-  double time_seconds = 0;            // 0: no limit
-  double shrink_seconds = 0;          // for one failure; 0: the profile's
-  std::string trace;                  // file that gets every case line; empty: none
-  std::string out;                    // empty: reports/out/<machine>-<driver>-<time>
-  int ranks = 8;                      // -np, when mpirun is started from here
-  std::string isolation = "process";  // or none
+  int cases = 0;                       // a cell; 0: the profile's
+  std::optional<std::uint64_t> cells;  // of the run; empty: the profile's
+  double time_seconds = 0;             // 0: no limit
+  double shrink_seconds = 0;           // for one failure; 0: the profile's
+  std::string trace;                   // file that gets every case line; empty: none
+  std::string out;                     // empty: reports/out/<machine>-<driver>-<time>
+  int ranks = 8;                       // -np, when mpirun is started from here
+  std::string isolation = "process";   // or none
   std::uint64_t deadline_ms = 10'000;
   std::string line;  // replay
   std::string bench = "overhead";

@@ -36,6 +36,7 @@ nlohmann::ordered_json options_json(const Options& options, int ranks) {
           {"profile", options.profile},
           {"seed", options.seed},
           {"cases", options.cases},
+          {"cells", profile_of(options).cells_most},
           {"time", options.time_seconds},
           {"ranks", ranks},
           {"isolation", options.isolation},
@@ -127,6 +128,8 @@ int run_and_report(const Plan& plan, RunContext& context, const std::string& fol
     return 2;
   }
   fmt::print("{}{}\nreport: {}\n", summary_table(records), red_cells(records), folder);
+  if (context.one_in > 1)
+    fmt::print("one in {} cells was checked; --cells 0 checks all\n", context.one_in);
   if (exit_status_of(records) == 2)
     fmt::print(stderr, "tutti: nothing was tested; see --filter, --backend and `tutti list`\n");
   return exit_status_of(records);

@@ -14,6 +14,8 @@
 namespace tutti {
 namespace {
 
+constexpr auto kSyncEvery = std::chrono::seconds(1);  // it takes a millisecond or more
+
 [[noreturn]] void fail(const std::string& path, const std::string& what, int error) {
   throw std::runtime_error(fmt::format("{}: {}: {}; is the folder writable, and is there space?",
                                        path, what, std::strerror(error)));
@@ -51,7 +53,10 @@ Journal::Journal(const std::string& folder) : path_(journal_path(folder)) {
   }
 }
 
-Journal::~Journal() { close(file_); }
+Journal::~Journal() {
+  fdatasync(file_);
+  close(file_);
+}
 
 void Journal::append(const Record& record) {
   const std::string line = to_json(record).dump() + "\n";
@@ -61,6 +66,9 @@ void Journal::append(const Record& record) {
     if (count < 0 && errno != EINTR) fail(path_, "cannot be written", errno);
     if (count > 0) written += static_cast<std::size_t>(count);
   }
+  const auto now = std::chrono::steady_clock::now();
+  if (colour_of(record.verdict) != Colour::red && now - synced_ < kSyncEvery) return;
+  synced_ = now;
   // A pipe or a special file cannot be synced, and does not need to be.
   if (fdatasync(file_) != 0 && errno != EINVAL) fail(path_, "cannot be synced", errno);
 }

@@ -1,6 +1,7 @@
 // The run directory: an append-only journal while running, reports rendered from it at the end.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,9 +10,10 @@
 
 namespace tutti {
 
-// records.jsonl: one record a line, on the disk when append() returns, so that a killed run loses
-// nothing decided. An existing journal is continued, without the half line that a killed run may
-// have left at its end.
+// records.jsonl: one record a line, with the kernel when append() returns, so that a killed run
+// loses nothing decided. It goes to the disk at once if it is red, else with the first record after
+// a second, and at the end: a machine that goes down may take the rest with it. An existing journal
+// is continued, without the half line that a killed run may have left at its end.
 class Journal {
  public:
   explicit Journal(const std::string& folder);  // creates the folder; throws std::runtime_error
@@ -24,6 +26,7 @@ class Journal {
  private:
   std::string path_;
   int file_ = -1;
+  std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
 };
 
 // The records of a run's journal in the order written; none when there is no journal. A half line

@@ -20,11 +20,12 @@ struct RunContext {
   std::string build_id{};
   std::chrono::steady_clock::time_point end =
       std::chrono::steady_clock::time_point::max();  // --time
+  int one_in = 1;                  // the sample of cells that is checked (sample.h)
   std::ofstream* trace = nullptr;  // gets the line of every case drawn; null: none
   std::map<std::string, std::string> not_installed{};  // backend -> why, once it is known
   std::map<std::string, std::string> broken{};         // backend -> why it cannot be hosted
   std::set<std::string> known_to_hang{};  // path_in_world(cell), once a cell has shown it
-  std::set<std::string> no_gpu{};  // backends that take CUDA memory only, on a node without
+  std::set<std::string> no_gpu{};         // backends that take CUDA memory only, on a node without
 };
 
 // Never throws for what a backend does; SuiteError and Interrupted pass through.

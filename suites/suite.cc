@@ -10,6 +10,7 @@
 
 #include "fixtures/world/signals.h"
 #include "suites/expectations.h"
+#include "suites/sample.h"
 
 namespace tutti {
 
@@ -74,6 +75,19 @@ std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
     }
   }
   return tests;
+}
+
+// Those that come to more than a skip.
+std::uint64_t cells_to_check(const RunContext& context, const std::vector<PlannedTest>& tests) {
+  std::uint64_t cells = 0;
+  for (const PlannedTest& test : tests) {
+    for (const Cell& cell : test.cells) {
+      const std::string& backend = cell.backend->name;
+      cells += !context.no_gpu.contains(backend) && !context.not_installed.contains(backend) &&
+               cell.property->not_applicable(cell) == SkipCause::none;
+    }
+  }
+  return cells;
 }
 
 Record missing_record(const RunContext& context, const Cell& cell, const std::string& why) {
@@ -227,6 +241,9 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
               std::vector<Record>& records) {
   const std::vector<BackendEntry> references = installed_backends(places());
   const std::vector<PlannedTest> tests = tests_of(context, plan, references);
+  // Who filters has chosen already.
+  if (plan.filter == "*")
+    context.one_in = thinning(cells_to_check(context, tests), context.profile.cells_most);
   Running running{context, tests, progress, records, 0, nullptr};
   for (const PlannedTest& test : tests) {
     testing::RegisterTest(
