@@ -35,7 +35,7 @@ struct Profile {
   std::uint64_t bytes_max = 32u << 20;  // of one call
   int large_one_in = 1000;              // calls that may have more than 1 MiB are this rare
   double shrink_seconds = 10;           // wall clock for shrinking one failure
-  std::uint64_t cells_most = 12'000;    // of a run, about; 0: all (sample.h)
+  std::uint64_t cells_most = 20'000;    // of a run, about; 0: all (sample.h)
 };
 
 struct Property {

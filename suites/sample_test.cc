@@ -34,7 +34,7 @@ class Cells : public testing::TestWithParam<int> {
       }
     }
   }
-  const BackendEntry backend_{"some", "", "", {}, {}};
+  const BackendEntry backend_{"some", "", "", false, {}, {}};
   const Node node_;
 };
 

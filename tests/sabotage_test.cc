@@ -64,6 +64,9 @@ const Sabotage kSabotages[] = {
     {"refuses_but_touches", "agreement.refusal", "corrupt", 2, "", ""},
     {"accepts_everything", "agreement.refusal", "wrong", 2, "its claims say it refuses", ""},
     {"fails_quietly", "agreement.exact", "lost_path", 2, "", ""},
+    {"order_by_call", "agreement.each_time", "wrong", 3, "the same bits each time", ""},
+    {"order_by_place", "agreement.split", "wrong", 3, "a message in two calls", ""},
+    {"fixed_point", "agreement.scaled", "wrong", 3, "times a power of two", ""},
     {"leaks", "agreement.create_destroy", "leak", 2, "left behind after destroy", ""},
 };
 

@@ -82,7 +82,9 @@ void Correct::reduce(const Call& call, uint64_t first, uint64_t count) const {
   for (uint64_t i = 0; i < count; ++i) {
     bool any = false;
     decltype(widen(Element{})) result{};
-    for (int rank = 0; rank < call.world; ++rank) {
+    const int start = sabotage.starts ? sabotage.starts(call, first + i) : 0;
+    for (int step = 0; step < call.world; ++step) {
+      const int rank = (start + step) % call.world;
       if (sabotage.counts && !sabotage.counts(call, rank, first + i)) continue;
       const auto value = widen(reinterpret_cast<const Element*>(workspaces_[rank].data)[i]);
       if (!any) {

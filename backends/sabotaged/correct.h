@@ -37,6 +37,8 @@ struct Sabotage {
   void (*after)(const Call& call) = nullptr;
   // False: the contribution of `rank` to the element `index` is left out of the result.
   bool (*counts)(const Call& call, int rank, uint64_t index) = nullptr;
+  // The rank whose contribution to an element comes first; the others follow in a circle.
+  int (*starts)(const Call& call, uint64_t index) = nullptr;
 };
 
 // The table of a plugin, to be returned from TUTTI_SABOTAGED. Call it once; the table may be

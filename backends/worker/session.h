@@ -29,6 +29,11 @@ struct SessionLinks {
   std::uint32_t world;  // id of the set of workers
 };
 
+// Elements of a call.
+struct Part {
+  std::uint64_t first, count;
+};
+
 // A call of the current case, from its preparation to its verification.
 struct CallState {
   Allreduce call;
@@ -66,6 +71,8 @@ class Session {
   nlohmann::json judge_all(RunMode mode, std::size_t launched);
   void prepare(CallState& state);
   void launch(CallState& state, std::size_t number, std::uint32_t skew_us);
+  void launch_parts(CallState& state, std::size_t number);
+  void launch_part(CallState& state, std::size_t number, Part part);
   nlohmann::json plan(const tutti_request& request) const;
   bool wait_for_stream(std::string& error);
   void show_what_is_stuck();

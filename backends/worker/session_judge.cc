@@ -68,6 +68,12 @@ json Session::judge_output(const CallState& state, bool all_shares) {
   const int world = options_.world;
   const std::uint64_t element = bytes_of(state.call.dtype);
   const char* output = state.recv.mirror();
+  std::vector<char> unscaled;
+  if (state.call.scale) {
+    unscaled.assign(output, output + state.recv.bytes);
+    unscale_numbers(state.call.dtype, state.call.count, state.call.scale, unscaled.data());
+    output = unscaled.data();
+  }
   History history{earlier_calls_, options_.rank};
   for (const CallState& other : calls_) {
     if (&other == &state) break;

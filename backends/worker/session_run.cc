@@ -27,7 +27,10 @@ void Session::prepare(CallState& state) {
   state.send = buffers_->acquire(bytes, call.send_offset * element);
   state.recv =
       call.place == Place::in ? state.send : buffers_->acquire(bytes, call.recv_offset * element);
-  generate_input(state.key, options_.rank, 0, call.count, state.send.mirror());
+  const auto rank = static_cast<int>((call.rotate + std::uint64_t(options_.rank)) %
+                                     std::uint64_t(options_.world));
+  generate_input(state.key, rank, 0, call.count, state.send.mirror());
+  if (call.scale) scale_numbers(call.dtype, call.count, call.scale, state.send.mirror());
   state.input_hash = hash_bytes(state.send.mirror(), bytes);
   if (call.place == Place::out) {
     std::memset(state.recv.mirror(), poison_byte(state.key.call), bytes);
@@ -36,20 +39,17 @@ void Session::prepare(CallState& state) {
   buffers_->to_device(state.send);
 }
 
-void Session::launch(CallState& state, std::size_t number, std::uint32_t skew_us) {
-  moment("run");
-  if (skew_us) std::this_thread::sleep_for(std::chrono::microseconds(skew_us));
-  const Allreduce& call = state.call;
-  buffers_->stage_in(state.send, stream_);
-  if (call.place == Place::out) buffers_->stage_in(state.recv, stream_);
+// One call of the backend.
+void Session::launch_part(CallState& state, std::size_t number, Part part) {
+  const std::uint64_t skipped = part.first * bytes_of(state.call.dtype);
   tutti_request request{};
   request.size = sizeof request;
   request.collective = TUTTI_ALLREDUCE;
-  request.send = buffers_->for_backend(state.send);
-  request.recv = buffers_->for_backend(state.recv);
-  request.count = call.count;
-  request.dtype = call.dtype;
-  request.op = call.op;
+  request.send = buffers_->for_backend(state.send) + skipped;
+  request.recv = buffers_->for_backend(state.recv) + skipped;
+  request.count = part.count;
+  request.dtype = state.call.dtype;
+  request.op = state.call.op;
   request.stream = stream_;
   request.path = state.path.empty() ? nullptr : state.path.c_str();
   const std::string asked = state.path;
@@ -60,8 +60,32 @@ void Session::launch(CallState& state, std::size_t number, std::uint32_t skew_us
   state.status = backend_call(backend_.run, communicator_, &request, &taken);
   state.path = state.status == TUTTI_OK ? (taken ? taken : "") : asked;
   if (state.status != TUTTI_OK) state.reason = reason_of(backend_, communicator_);
+}
+
+// What is told of a call in two parts is what became of its second, unless the first was not
+// carried out, or not by the path that was planned.
+void Session::launch_parts(CallState& state, std::size_t number) {
+  const Allreduce& call = state.call;
+  if (call.split == 0 || call.split == call.count)
+    return launch_part(state, number, {0, call.count});
+  CallState first = state;
+  launch_part(first, number, {0, call.split});
+  const bool is_as_planned =
+      first.planned["answer"] != TUTTI_PLAN_PATH || first.planned["text"] == first.path;
+  if (first.status == TUTTI_OK) launch_part(state, number, {call.split, call.count - call.split});
+  if (first.status == TUTTI_OK && is_as_planned) return;
+  state = std::move(first);
+}
+
+void Session::launch(CallState& state, std::size_t number, std::uint32_t skew_us) {
+  moment("run");
+  if (skew_us) std::this_thread::sleep_for(std::chrono::microseconds(skew_us));
+  const bool is_out = state.call.place == Place::out;
+  buffers_->stage_in(state.send, stream_);
+  if (is_out) buffers_->stage_in(state.recv, stream_);
+  launch_parts(state, number);
   buffers_->stage_out(state.recv, stream_);
-  if (call.place == Place::out) buffers_->stage_out(state.send, stream_);
+  if (is_out) buffers_->stage_out(state.send, stream_);
 }
 
 json Session::plan(const tutti_request& request) const {
