@@ -38,6 +38,13 @@ State state_of(const Record* record) {
   return State::known;
 }
 
+// What a run left out by its own choice says nothing about the library.
+bool is_left_out(const Record* record) {
+  return record && record->verdict == Verdict::skip &&
+         (record->skip_cause == SkipCause::not_in_sample ||
+          record->skip_cause == SkipCause::time_is_up);
+}
+
 template <typename Number>
 bool is_beyond(Number left, Number right, Number least) {
   const Number larger = std::max(left, right), smaller = std::min(left, right);
@@ -57,6 +64,7 @@ Change change_of(const CellChange& cell, bool same_draws) {
   const State before = state_of(cell.before), after = state_of(cell.after);
   if (after == State::red && before != State::red) return Change::new_red;
   if (before == State::red && after == State::green) return Change::fixed;
+  if (is_left_out(cell.before) || is_left_out(cell.after)) return Change::untested;
   if (before == State::untested)
     return after == State::untested ? Change::untested : Change::appeared;
   if (after == State::untested) return Change::vanished;

@@ -149,6 +149,17 @@ TEST(Compare, ColoursDecideFirst) {
   EXPECT_EQ(change(skipped, skipped), Change::untested);
 }
 
+TEST(Compare, WhatARunLeftOutItselfHasNotVanished) {
+  for (const SkipCause cause : {SkipCause::not_in_sample, SkipCause::time_is_up}) {
+    Record left_out = with(Verdict::skip);
+    left_out.skip_cause = cause;
+    EXPECT_EQ(change(with(Verdict::pass), left_out), Change::untested);
+    EXPECT_EQ(change(with(Verdict::wrong), left_out), Change::untested);
+    EXPECT_EQ(change(left_out, with(Verdict::pass)), Change::untested);
+    EXPECT_EQ(change(left_out, with(Verdict::wrong)), Change::new_red);
+  }
+}
+
 TEST(Compare, CellsOfOneRunOnly) {
   EXPECT_EQ(compare({}, {red_record()}, true).cells.at(0).change, Change::new_red);
   EXPECT_EQ(compare({}, {sample_record()}, true).cells.at(0).change, Change::appeared);
