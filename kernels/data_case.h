@@ -20,7 +20,7 @@ struct DataCase {
 
   static DataCase draw() {
     DataCase drawn{draw_key(9, {DataClass::exact, DataClass::rounding}),
-                   *rc::gen::inRange<std::uint64_t>(0, 3000), *rc::gen::inRange<std::uint64_t>(0, 8)};
+                   *rc::gen::inRange<std::uint64_t>(0, 600), *rc::gen::inRange<std::uint64_t>(0, 8)};
     return drawn;
   }
 };
@@ -34,13 +34,27 @@ inline bool is_for_the_host(const InputKey& key) {
   return key.dtype == TUTTI_FLOAT64 && !is_extreme;
 }
 
+// Calls body(drawn) with every dtype, op and class that a device has kernels for.
+template <typename Body>
+void each_stratum(DataCase drawn, const Body& body) {
+  for (const Dtype dtype : kDtypes) {
+    for (const Op op : kOps) {
+      for (const DataClass data : {DataClass::exact, DataClass::rounding}) {
+        drawn.key.dtype = dtype;
+        drawn.key.op = op;
+        drawn.key.data = data;
+        if (!is_for_the_host(drawn.key)) body(drawn);
+      }
+    }
+  }
+}
+
 // Device is a DataKernels whose memory the host may touch through upload() and download():
 //   void* upload(bytes, offset)          a copy of bytes, `offset` bytes behind an aligned address
 //   Bytes download(memory, size)
 template <typename Device>
 void check_fill(Device& device, const DataCase& drawn) {
   const auto [key, count, offset] = drawn;
-  RC_PRE(!is_for_the_host(key));
   RC_ASSERT(device.covers(key));
   const int rank = *rc::gen::inRange(0, key.world);
   const std::uint64_t first = *rc::gen::element<std::uint64_t>(0, 1, 2, 3, (1ull << 34) - 5);
@@ -50,10 +64,10 @@ void check_fill(Device& device, const DataCase& drawn) {
   RC_ASSERT(device.download(memory, wanted.size()) == wanted);
 }
 
-// Up to `most` flipped bits.
-inline void flip_bits(Bytes& bytes, int most) {
+// Up to four of them.
+inline void flip_bits(Bytes& bytes) {
   if (bytes.empty()) return;
-  for (int left = *rc::gen::inRange(0, most + 1); left > 0; --left)
+  for (int left = *rc::gen::inRange(0, 5); left > 0; --left)
     bytes[*rc::gen::inRange<std::size_t>(0, bytes.size())] ^=
         static_cast<std::uint8_t>(1 << *rc::gen::inRange(0, 8));
 }
@@ -61,13 +75,12 @@ inline void flip_bits(Bytes& bytes, int most) {
 template <typename Device>
 void check_verdict(Device& device, const DataCase& drawn) {
   const auto [key, count, offset] = drawn;
-  RC_PRE(!is_for_the_host(key));
   Numerics numerics;
   if (*rc::gen::arbitrary<bool>()) numerics.accumulation = Numerics::Accumulation::fp32;
   Reduction how = draw_reduction();
   how.accumulate = Reduction::Accumulate::narrow;
   Bytes result = allreduce_of(key, how, 0, count);
-  flip_bits(result, 4);
+  flip_bits(result);
   const int share_number = *rc::gen::inRange(0, key.world);
   const std::uint64_t size = bytes_of(key.dtype);
   const DataVerdict verdict = device.verify(key, numerics, count, share_number,
@@ -88,7 +101,7 @@ void check_verdict(Device& device, const DataCase& drawn) {
 template <typename Device>
 void check_hashes(Device& device, const DataCase& drawn) {
   const auto [key, count, offset] = drawn;
-  RC_PRE(!is_for_the_host(key) && count > 0);
+  if (count == 0) return;
   const std::uint64_t size = bytes_of(key.dtype);
   Bytes bytes = input_of(key, 0, 0, count);
   const auto hashes = [&](std::uint64_t shift) {
