@@ -89,6 +89,11 @@ bool answer(const tutti_backend& backend, const SessionLinks& links,
       channel.send(
           {Kind::result, links.world, dump(session ? session->verify_all() : json::object())});
       return true;
+    case Kind::burst:
+      channel.send({Kind::result, links.world, dump(told_or_suite_error([&] {
+                      return session ? session->burst(burst_from(message.payload)) : json::object();
+                    }))});
+      return true;
     case Kind::destroy:
       channel.send(
           {Kind::destroyed, links.world, dump(session ? session->destroy() : json::object())});

@@ -38,9 +38,9 @@ json Session::judge(const CallState& state, bool all_shares) {
 json Session::judge_memory(const CallState& state) {
   json told{{"status", state.status}, {"path", state.path}, {"planned", state.planned}};
   if (!state.reason.empty()) told["reason"] = state.reason;
-  buffers_->from_device(state.recv);
+  fetch(state, state.recv);
   const bool in_place = state.call.place == Place::in;
-  if (!in_place) buffers_->from_device(state.send);
+  if (!in_place) fetch(state, state.send);
 
   std::string corrupt = Buffers::damage(state.recv);
   if (!corrupt.empty()) corrupt = "output: " + corrupt;
@@ -49,44 +49,32 @@ json Session::judge_memory(const CallState& state) {
     if (!damage.empty()) corrupt += fmt::format("{}input: {}", corrupt.empty() ? "" : "; ", damage);
   }
   const bool input_must_be_unchanged = !in_place || state.status != TUTTI_OK;
-  if (input_must_be_unchanged &&
-      hash_bytes(state.send.mirror(), state.send.bytes) != state.input_hash) {
+  if (input_must_be_unchanged && input_hash(state) != state.input_hash) {
     corrupt += fmt::format("{}the input was changed", corrupt.empty() ? "" : "; ");
   }
-  if (!in_place && state.status != TUTTI_OK) {
-    const std::string poison(state.recv.bytes, static_cast<char>(poison_byte(state.key.call)));
-    if (std::memcmp(state.recv.mirror(), poison.data(), poison.size()) != 0) {
-      corrupt += fmt::format("{}the output of a call that was not carried out was changed",
-                             corrupt.empty() ? "" : "; ");
-    }
+  if (!in_place && state.status != TUTTI_OK && !is_poisoned(state)) {
+    corrupt += fmt::format("{}the output of a call that was not carried out was changed",
+                           corrupt.empty() ? "" : "; ");
   }
   if (!corrupt.empty()) told["corrupt"] = corrupt;
   return told;
 }
 
 json Session::judge_output(const CallState& state, bool all_shares) {
-  const int world = options_.world;
-  const std::uint64_t element = bytes_of(state.call.dtype);
-  const char* output = state.recv.mirror();
-  History history{earlier_calls_, options_.rank};
-  for (const CallState& other : calls_) {
-    if (&other == &state) break;
-    history.earlier_calls.push_back(other.key);
+  std::optional<Check> check;
+  const json hashes = hashes_of(state, all_shares, check);
+  if (!check) {
+    History history{earlier_calls_, options_.rank};
+    for (const CallState& other : calls_) {
+      if (&other == &state) break;
+      history.earlier_calls.push_back(other.key);
+    }
+    Share mine = share_of(options_.rank, options_.world, state.call.count);
+    if (all_shares) mine = {0, state.call.count};
+    check = check_result(state.key, options_.numerics, history, mine.first, mine.last - mine.first,
+                         state.recv.mirror() + mine.first * bytes_of(state.call.dtype));
   }
-  json hashes = json::array();
-  for (int rank = 0; rank < world; ++rank) {
-    const Share share = share_of(rank, world, state.call.count);
-    const char* first = output + share.first * element;
-    const std::uint64_t count = share.last - share.first;
-    hashes.push_back(state.call.data == DataClass::special
-                         ? hash_numbers(state.call.dtype, first, count)
-                         : hash_bytes(first, count * element));
-  }
-  Share mine = share_of(options_.rank, world, state.call.count);
-  if (all_shares) mine = {0, state.call.count};
-  const Check check = check_result(state.key, options_.numerics, history, mine.first,
-                                   mine.last - mine.first, output + mine.first * element);
-  return {{"hashes", hashes}, {"check", to_json(check)}};
+  return {{"hashes", hashes}, {"check", to_json(*check)}};
 }
 
 // A call's place in the shared memory: whether it was published, then this rank's share of its
@@ -100,6 +88,8 @@ void Session::compare(const CallState& state, RunMode mode, std::uint64_t& posit
   const std::uint64_t start = position;
   position += kLine + (bytes + kLine - 1) / kLine * kLine;
   if (!links_.compare || position > kCompareBytes || state.call.data == DataClass::bytes) return;
+  if (state.on_device && state.status == TUTTI_OK)
+    buffers_->from_device(state.recv, share.first * element, bytes);
   char& is_published = links_.compare[start];
   char* shared = links_.compare + start + kLine;
   const char* output = state.recv.mirror() + share.first * element;

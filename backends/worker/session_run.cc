@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "backends/worker/session.h"
@@ -27,13 +26,22 @@ void Session::prepare(CallState& state) {
   state.send = buffers_->acquire(bytes, call.send_offset * element);
   state.recv =
       call.place == Place::in ? state.send : buffers_->acquire(bytes, call.recv_offset * element);
-  generate_input(state.key, options_.rank, 0, call.count, state.send.mirror());
-  state.input_hash = hash_bytes(state.send.mirror(), bytes);
-  if (call.place == Place::out) {
-    std::memset(state.recv.mirror(), poison_byte(state.key.call), bytes);
-    buffers_->to_device(state.recv);
-  }
-  buffers_->to_device(state.send);
+  write_buffers(state);
+}
+
+// It points into the state.
+tutti_request Session::request_of(const CallState& state) const {
+  tutti_request request{};
+  request.size = sizeof request;
+  request.collective = TUTTI_ALLREDUCE;
+  request.send = buffers_->for_backend(state.send);
+  request.recv = buffers_->for_backend(state.recv);
+  request.count = state.call.count;
+  request.dtype = state.call.dtype;
+  request.op = state.call.op;
+  request.stream = stream_;
+  request.path = state.path.empty() ? nullptr : state.path.c_str();
+  return request;
 }
 
 void Session::launch(CallState& state, std::size_t number, std::uint32_t skew_us) {
@@ -42,16 +50,7 @@ void Session::launch(CallState& state, std::size_t number, std::uint32_t skew_us
   const Allreduce& call = state.call;
   buffers_->stage_in(state.send, stream_);
   if (call.place == Place::out) buffers_->stage_in(state.recv, stream_);
-  tutti_request request{};
-  request.size = sizeof request;
-  request.collective = TUTTI_ALLREDUCE;
-  request.send = buffers_->for_backend(state.send);
-  request.recv = buffers_->for_backend(state.recv);
-  request.count = call.count;
-  request.dtype = call.dtype;
-  request.op = call.op;
-  request.stream = stream_;
-  request.path = state.path.empty() ? nullptr : state.path.c_str();
+  const tutti_request request = request_of(state);
   const std::string asked = state.path;
   const char* taken = nullptr;
   phase(fmt::format("call {}: plan", number));

@@ -1,15 +1,16 @@
 #include "backends/worker/verify_speed.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "fixtures/data/data.h"
 #include "fixtures/data/element.h"
 #include "fixtures/device/data_kernels.h"
 #include "fixtures/device/device.h"
+#include "fixtures/median.h"
 #include "fixtures/nodes/node.h"
 
 namespace tutti {
@@ -31,11 +32,6 @@ double seconds_of(const std::function<void()>& work) {
   const auto start = Clock::now();
   work();
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
 }
 
 // Taking turns, so that whatever else the machine does is in both.
