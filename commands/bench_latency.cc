@@ -79,7 +79,8 @@ std::string problem_of(const Replies& replies) {
 }
 
 Contender start(Job& job, const BackendEntry& backend, const Node& node, int world) {
-  Contender contender{.backend = backend};
+  Contender contender;
+  contender.backend = backend;
   contender.declined = hosting_problem(backend, false, job.machine.hosts);
   if (!contender.declined.empty()) return contender;
   const SessionStart started = start_session(job.director, job.places, backend, node, world,
