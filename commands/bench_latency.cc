@@ -171,8 +171,7 @@ int bench_latency(Job& job) {
       "ratio to the first backend's\n",
       node.name, node.device_kind, kCalls,
       node.device_kind == "cuda" ? "captured in a graph" : "in a loop", kRounds * kSamples);
-  for (const int world : worlds_to_measure(job, node))
-    measure_world(job, backends, node, world);
+  for (const int world : worlds_to_measure(job, node)) measure_world(job, backends, node, world);
   return 0;
 }
 

@@ -40,22 +40,23 @@ int bench_verify(Job& job) {
   const std::string kind = node_of(job, job.options.node).device_kind;
   const json told = measured(job, kind);
   fmt::print(
-      "{}: what one rank verifies of a sum, its share and hashes of all; GB/s of the result, as a "
-      "fraction of\n{}; and the time against world 2\n"
-      "{:<6} {:<9} {:>8} {:>6} {:>8} {:>8} {:>9} {:>7}\n",
+      "{}: what one rank verifies of a sum, its share and hashes of all, and what it fills with "
+      "its "
+      "input;\nGB/s as fractions of {}, and the time of verifying against that in world 2\n"
+      "{:<6} {:<9} {:>8} {:>6} {:>9} {:>9} {:>9} {:>8} {:>8} {:>7}\n",
       kind == "host" ? "one core" : "one GPU",
       kind == "host" ? "memcpy" : "a copy within the device's memory", "dtype", "data", "size",
-      "world", "GB/s", "copy", "fraction", "growth");
+      "world", "copy", "verify", "fill", "verify", "fill", "growth");
   std::map<std::string, double> at_world_2;
   for (const json& one : told) {
     const std::string dtype = one.at("dtype"), data = one.at("data");
     const std::string size = size_text(one.at("bytes"));
-    const double verify = one.at("verify"), copy = one.at("copy");
+    const double verify = one.at("verify"), fill = one.at("fill"), copy = one.at("copy");
     const double fraction = verify / copy;
     const double base = at_world_2.try_emplace(dtype + data + size, fraction).first->second;
-    fmt::print("{:<6} {:<9} {:>8} {:>6} {:>8.2f} {:>8.2f} {:>8.0f}% {:>6.2f}x\n", dtype, data, size,
-               one.at("world").get<int>(), verify / kGiga, copy / kGiga, 100 * fraction,
-               base / fraction);
+    fmt::print("{:<6} {:<9} {:>8} {:>6} {:>9.2f} {:>9.2f} {:>9.2f} {:>7.0f}% {:>7.0f}% {:>6.2f}x\n",
+               dtype, data, size, one.at("world").get<int>(), copy / kGiga, verify / kGiga,
+               fill / kGiga, 100 * fraction, 100 * fill / copy, base / fraction);
   }
   return 0;
 }

@@ -20,7 +20,8 @@ struct DataCase {
 
   static DataCase draw() {
     DataCase drawn{draw_key(9, {DataClass::exact, DataClass::rounding}),
-                   *rc::gen::inRange<std::uint64_t>(0, 600), *rc::gen::inRange<std::uint64_t>(0, 8)};
+                   *rc::gen::inRange<std::uint64_t>(0, 600),
+                   *rc::gen::inRange<std::uint64_t>(0, 8)};
     return drawn;
   }
 };
@@ -83,8 +84,8 @@ void check_verdict(Device& device, const DataCase& drawn) {
   flip_bits(result);
   const int share_number = *rc::gen::inRange(0, key.world);
   const std::uint64_t size = bytes_of(key.dtype);
-  const DataVerdict verdict = device.verify(key, numerics, count, share_number,
-                                            device.upload(result, offset * size));
+  const DataVerdict verdict =
+      device.verify(key, numerics, count, share_number, device.upload(result, offset * size));
   const Share share = share_of(share_number, key.world, count);
   const Check check = check_result(key, numerics, {{}, share_number}, share.first,
                                    share.last - share.first, result.data() + share.first * size);

@@ -21,8 +21,8 @@ struct FillCall {
 };
 
 template <typename Element, typename Rule>
-TUTTI_HOST_DEVICE Four<Element> four_inputs(const InputKey& key, const Rule& rule, std::uint32_t rank,
-                                          std::uint64_t unit) {
+TUTTI_HOST_DEVICE Four<Element> four_inputs(const InputKey& key, const Rule& rule,
+                                            std::uint32_t rank, std::uint64_t unit) {
   const r123array4x32 words = philox_block(key, rank, unit);
   Four<Element> four;
   TUTTI_UNROLL

@@ -118,7 +118,7 @@ TUTTI_HOST_DEVICE void judge_four(const VerifyCall<Element, Rule, Judge>& call,
   TUTTI_UNROLL
   for (int i = 0; i < 4; ++i) states[i] = call.judge.start();
   TUTTI_NO_UNROLL  // enough other warps wait for their turn
-  for (int rank = 0; rank < call.key.world; ++rank) {
+      for (int rank = 0; rank < call.key.world; ++rank) {
     const Four<Element> inputs =
         four_inputs<Element>(call.key, call.rule, static_cast<std::uint32_t>(rank), unit.number);
     TUTTI_UNROLL

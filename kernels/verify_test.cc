@@ -27,8 +27,8 @@ class HostKernels : public DataKernels {
       using Element = decltype(kind);
       with_rule<Element, true>(key, [&](auto rule) {
         const FillCall<Element, decltype(rule)> call{
-            key,           rule, static_cast<std::uint32_t>(rank), first,
-            first + count, static_cast<Element*>(out)};
+            key,   rule,          static_cast<std::uint32_t>(rank),
+            first, first + count, static_cast<Element*>(out)};
         for (int index = 0; index < blocks_; ++index)
           fill_block(HostBlock(index, blocks_, lanes_), call);
       });
@@ -83,9 +83,7 @@ class HostKernels : public DataKernels {
   std::vector<Line> memory_;
 };
 
-HostKernels draw_kernels() {
-  return {*rc::gen::inRange(1, 4), 1 << *rc::gen::inRange(0, 5)};
-}
+HostKernels draw_kernels() { return {*rc::gen::inRange(1, 4), 1 << *rc::gen::inRange(0, 5)}; }
 
 TEST(VerifyKernels, FillWhatTheHostGenerates) {
   rc::check([] {

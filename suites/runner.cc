@@ -81,9 +81,9 @@ bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node&
   }
   const std::string problem = hosting_problem(backend, options_.in_rank, options_.hosts);
   if (!problem.empty()) throw CatalogError(problem);
-  const SessionStart started = start_session(director_, places_, backend, node, one_case.world,
-                                             options_.deadline_ms, one_case.faults,
-                                             options_.in_rank);
+  const SessionStart started =
+      start_session(director_, places_, backend, node, one_case.world, options_.deadline_ms,
+                    one_case.faults, options_.in_rank);
   live_[key_of(one_case)].id = started.id;
   seen.start = started.start;
   seen.create = started.create;

@@ -23,8 +23,8 @@ SessionStart start_session(Director& director, const Places& places, const Backe
                            const Node& node, int world, std::uint64_t deadline_ms,
                            const std::vector<Fault>& faults, bool in_rank) {
   SessionStart started;
-  started.start = director.start(world, worker_command(backend, places, in_rank), kStartTimeout,
-                                 started.id);
+  started.start =
+      director.start(world, worker_command(backend, places, in_rank), kStartTimeout, started.id);
   if (!all_answered(started.start)) return started;
   SessionOptions options;
   options.world = world;
@@ -37,8 +37,7 @@ SessionStart start_session(Director& director, const Places& places, const Backe
       std::max(kCreateTimeoutMin, std::chrono::milliseconds(2 * options.deadline_ms));
   options.create_timeout_ms = static_cast<std::uint64_t>(timeout.count());
   std::vector<std::string> payloads;
-  for (options.rank = 0; options.rank < world; ++options.rank)
-    payloads.push_back(to_text(options));
+  for (options.rank = 0; options.rank < world; ++options.rank) payloads.push_back(to_text(options));
   started.create = director.ask(started.id, Kind::create, payloads, timeout);
   return started;
 }

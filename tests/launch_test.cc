@@ -145,8 +145,8 @@ TEST(Bench, AnUnknownSubjectIsRefusedWithTheNearest) {
 }
 
 TEST(Bench, TheFirstOfLatencyIsTheOneWithAReference) {
-  const CommandResult result = tutti({"bench", "latency", "-np", "2", "--node", "host", "--backend",
-                                      "one_shot,gloo"});
+  const CommandResult result =
+      tutti({"bench", "latency", "-np", "2", "--node", "host", "--backend", "one_shot,gloo"});
   EXPECT_EQ(result.status, 0) << result.output;
   const auto base = result.output.find("gloo  "), other = result.output.find("one_shot  ");
   ASSERT_NE(base, std::string::npos) << result.output;

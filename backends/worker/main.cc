@@ -21,9 +21,10 @@ std::string folder_of_this_program() {
 }
 
 int usage() {
-  std::fprintf(stderr,
-               "usage: tutti-worker PLUGIN.so | --facts | --verify-speed host|cuda | --check PLUGIN.so "
-               "| --launch PROGRAM ARGUMENT... | --member MEETING PROGRAM ARGUMENT...\n");
+  std::fprintf(
+      stderr,
+      "usage: tutti-worker PLUGIN.so | --facts | --verify-speed host|cuda | --check PLUGIN.so "
+      "| --launch PROGRAM ARGUMENT... | --member MEETING PROGRAM ARGUMENT...\n");
   return 2;
 }
 

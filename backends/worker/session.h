@@ -35,7 +35,7 @@ struct SessionLinks {
 struct CallState {
   Allreduce call;
   InputKey key;
-  Buffer send, recv;  // in place: equal
+  Buffer send, recv;       // in place: equal
   bool on_device = false;  // filled and verified there; the mirrors hold guards only
   std::uint64_t input_hash = 0;
   tutti_status status = TUTTI_OK;

@@ -49,7 +49,8 @@ double Session::micros_a_call(Recording& recording, const Burst& burst) {
 // The first call is made by itself: libraries connect their ranks in it.
 json Session::time_burst(const Burst& burst) {
   if (buffers_->is_staged())
-    throw BackendDeclined(TUTTI_UNSUPPORTED, "it takes host memory only, and copies would be timed");
+    throw BackendDeclined(TUTTI_UNSUPPORTED,
+                          "it takes host memory only, and copies would be timed");
   buffers_->release_all();
   calls_.clear();
   CallState& state = calls_.emplace_back();

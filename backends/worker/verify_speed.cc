@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fixtures/data/data.h"
-#include "fixtures/data/element.h"
+#include "fixtures/data/number.h"
 #include "fixtures/device/data_kernels.h"
 #include "fixtures/device/device.h"
 #include "fixtures/median.h"
@@ -21,11 +21,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSecondsEach = 0.4;  // of verifying, and as much again of copying
+constexpr double kSecondsEach = 0.4;  // of verifying; the others take as many turns
 constexpr std::size_t kRepeatsMin = 5;
 
 struct Speed {
-  double verify, copy;  // bytes a second
+  double verify, fill, copy;  // bytes a second
 };
 
 double seconds_of(const std::function<void()>& work) {
@@ -34,19 +34,24 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Taking turns, so that whatever else the machine does is in both.
-Speed compare(std::uint64_t bytes, const std::function<void()>& verify,
-              const std::function<void()>& copy) {
-  verify();
-  copy();
-  std::vector<double> verifying, copying;
-  for (double used = 0; used < kSecondsEach || verifying.size() < kRepeatsMin;) {
-    verifying.push_back(seconds_of(verify));
-    copying.push_back(seconds_of(copy));
-    used += verifying.back();
+struct Work {
+  std::function<void()> verify, fill, copy;
+};
+
+// Taking turns, so that whatever else the machine does is in all.
+Speed compare(std::uint64_t bytes, const Work& work) {
+  work.verify();
+  work.fill();
+  work.copy();
+  std::vector<double> verify, fill, copy;
+  for (double used = 0; used < kSecondsEach || verify.size() < kRepeatsMin;) {
+    verify.push_back(seconds_of(work.verify));
+    fill.push_back(seconds_of(work.fill));
+    copy.push_back(seconds_of(work.copy));
+    used += verify.back();
   }
   const auto size = static_cast<double>(bytes);
-  return {size / median(verifying), size / median(copying)};
+  return {size / median(verify), size / median(fill), size / median(copy)};
 }
 
 // A right result in the first share; what is in the others does not matter to a hash.
@@ -64,8 +69,11 @@ std::vector<char> result_of(const InputKey& key, std::uint64_t count) {
       }
       auto* out = reinterpret_cast<Element*>(result.data());
       for (std::uint64_t i = 0; i < share; ++i) {
-        const std::uint64_t bits = bits_of_number(key.dtype, sums[i]);
-        std::memcpy(out + i, &bits, sizeof *out);
+        if constexpr (std::is_floating_point_v<Element>) {
+          out[i] = static_cast<Element>(sums[i]);
+        } else {
+          out[i] = Element::from_double(sums[i]);
+        }
       }
     }
   });
@@ -86,10 +94,11 @@ Speed speed_on_host(const InputKey& key, std::uint64_t bytes) {
       const Share share = share_of(rank, key.world, count);
       hashes = hash_bytes(result.data() + share.first * size, (share.last - share.first) * size);
     }
-    require_right(check_result(key, {}, {}, 0, share_of(0, key.world, count).last, result.data())
-                      .wrong);
+    require_right(
+        check_result(key, {}, {}, 0, share_of(0, key.world, count).last, result.data()).wrong);
   };
-  return compare(bytes, verify, [&] { std::memcpy(target.data(), result.data(), bytes); });
+  return compare(bytes, {verify, [&] { generate_input(key, 0, 0, count, target.data()); },
+                         [&] { std::memcpy(target.data(), result.data(), bytes); }});
 }
 
 // Memory of the device, given back at the end.
@@ -122,7 +131,9 @@ Speed speed_on_device(Device& device, const InputKey& key, std::uint64_t bytes) 
   const auto verify = [&] {
     require_right(device.data_kernels()->verify(key, {}, count, 0, source.get()).wrong);
   };
-  return compare(bytes, verify, [&] { copy(target.get(), source.get()); });
+  return compare(bytes,
+                 {verify, [&] { device.data_kernels()->fill(key, 0, 0, count, target.get()); },
+                  [&] { copy(target.get(), source.get()); }});
 }
 
 }  // namespace
@@ -149,6 +160,7 @@ json verify_speed(const std::string& device_kind, const std::string& library_fol
                               {"world", world},
                               {"bytes", bytes},
                               {"verify", speed.verify},
+                              {"fill", speed.fill},
                               {"copy", speed.copy}});
         }
       }

@@ -8,8 +8,8 @@
 namespace tutti {
 
 // An array with an object a measurement: dtype, data (its class), world, bytes (of the result), and
-// verify and copy: bytes a second, the medians of repeats that take turns. Verified is what one
-// rank verifies of a sum: its share, and hashes of all. On host, one core; on cuda, one GPU.
+// verify, fill and copy: bytes a second, the medians of repeats that take turns. Verified is what
+// one rank verifies of a sum: its share, and hashes of all. Filled is its input. On host, one core; on cuda, one GPU.
 // Throws DeviceError.
 nlohmann::json verify_speed(const std::string& device_kind, const std::string& library_folder);
 
