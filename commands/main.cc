@@ -128,6 +128,7 @@ int main_of(int count, char** arguments) {
   const std::vector<std::string> words = words_of(count, arguments);
   if (!started_by_launcher()) {
     int ranks = options.ranks;
+    if (options.command == "bench" && options.bench == "verify") ranks = 1;  // it needs no more
     if (options.command == "replay") ranks = std::max(1, parse_case(options.line).world);
     return run_mpirun(ranks, words);
   }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "commands/bench.h"
 #include "suites/property.h"
 
 namespace tutti {
@@ -51,6 +52,27 @@ void add_common_options(CLI::App& command, Options& options) {
       ->check(CLI::IsMember({"process", "none"}));
   command.add_option("--deadline-ms", options.deadline_ms, "of every wait inside a backend")
       ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{3'600'000}));
+}
+
+std::string bench_problem(const std::string& subject) {
+  if (find_bench_subject(subject)) return "";
+  return fmt::format("'{}' cannot be measured; nearest: {}", subject,
+                     nearest(subject, bench_subject_names()));
+}
+
+void add_bench_options(CLI::App& bench, Options& options) {
+  std::string subjects = "what is measured:";
+  for (const BenchSubject& subject : kBenchSubjects)
+    subjects += fmt::format("\n  {}: {}", subject.name, subject.what);
+  bench.add_option("SUBJECT", options.bench, subjects)->check(bench_problem);
+  bench
+      .add_option("--backend", options.backends,
+                  "backends by name or path (overhead takes the first); by default those that suit")
+      ->delimiter(',');
+  bench.add_option("--node", options.node,
+                   "machine to measure on; real where there is a GPU, else host");
+  bench.add_option("--world", options.worlds,
+                   "world sizes of latency; by default 2, 4 and 8, as far as there are devices");
 }
 
 void add_diff_options(CLI::App& diff, Options& options) {
@@ -98,18 +120,13 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
   CLI::App* list =
       app.add_subcommand("list", "backends, nodes, properties, faults and report formats");
   CLI::App* replay = app.add_subcommand("replay", "carry out one case line in fresh workers");
-  CLI::App* bench = app.add_subcommand("bench", "measure the suite itself");
+  CLI::App* bench = app.add_subcommand("bench", "measure the suite, and backends side by side");
   CLI::App* diff = app.add_subcommand("diff", "what changed from one run to another");
   add_run_options(*run, options);
   add_common_options(*run, options);
   add_common_options(*replay, options);
   replay->add_option("line", options.line, "the case line, in quotes")->required();
-  bench->add_option("what", options.bench, "overhead: cost of a small case")
-      ->check(CLI::IsMember({"overhead"}));
-  bench
-      ->add_option("--backend", options.backends,
-                   "backend by name or path; by default the first that the host device suits")
-      ->expected(1);
+  add_bench_options(*bench, options);
   add_common_options(*bench, options);
   add_diff_options(*diff, options);
   try {
@@ -129,6 +146,7 @@ Profile profile_of(const Options& options) {
   Profile profile;
   if (options.profile == "nightly") profile = {"nightly", 60, 64u << 20, 20, 60, 0};
   if (options.cases > 0) profile.cases = options.cases;
+  if (options.filter != "*") profile.cells_most = 0;  // who filters has chosen already
   if (options.cells) profile.cells_most = *options.cells;
   if (options.shrink_seconds > 0) profile.shrink_seconds = options.shrink_seconds;
   return profile;

@@ -119,6 +119,7 @@ int run_and_report(const Plan& plan, RunContext& context, const std::string& fol
   } catch (const SuiteError& error) {
     stopped = error.what();
   }
+  info.options["one_in"] = context.one_in;
   info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   write_reports(folder, info, records);
   printer.end();

@@ -66,6 +66,30 @@ TUTTI_HOST_DEVICE inline std::uint32_t add_device(std::uint32_t* address, std::u
 #endif
 }
 
+// Tallies of all lanes, which nobody reads before the kernel has ended.
+TUTTI_HOST_DEVICE inline void tally_sum(std::uint64_t* address, std::uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("red.relaxed.gpu.add.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+#else
+  std::atomic_ref(*address).fetch_add(value, std::memory_order_relaxed);
+#endif
+}
+
+// What would not change the tally costs a load only.
+TUTTI_HOST_DEVICE inline void tally_largest(std::uint64_t* address, std::uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  std::uint64_t before;
+  asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(before) : "l"(address) : "memory");
+  if (value > before)
+    asm volatile("red.relaxed.gpu.max.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+#else
+  std::atomic_ref tally(*address);
+  std::uint64_t before = tally.load(std::memory_order_relaxed);
+  while (value > before && !tally.compare_exchange_weak(before, value, std::memory_order_relaxed)) {
+  }
+#endif
+}
+
 // Nanoseconds of a clock that only moves forward.
 TUTTI_HOST_DEVICE inline std::uint64_t now_ns() {
 #if defined(__CUDA_ARCH__)

@@ -16,8 +16,10 @@
 // registers.
 #if defined(__CUDACC__)
 #define TUTTI_UNROLL _Pragma("unroll")
+#define TUTTI_NO_UNROLL _Pragma("unroll 1")
 #else
 #define TUTTI_UNROLL
+#define TUTTI_NO_UNROLL
 #endif
 
 namespace tutti {

@@ -38,11 +38,10 @@ State state_of(const Record* record) {
   return State::known;
 }
 
-// What a run left out by its own choice says nothing about the library.
+// What a run left out by its own choice says nothing about the library; that time was up may.
 bool is_left_out(const Record* record) {
   return record && record->verdict == Verdict::skip &&
-         (record->skip_cause == SkipCause::not_in_sample ||
-          record->skip_cause == SkipCause::time_is_up);
+         record->skip_cause == SkipCause::not_in_sample;
 }
 
 template <typename Number>

@@ -24,7 +24,7 @@ enum class Change {
   appeared,         // tested in B only
   vanished,         // tested in A only
   same,
-  untested  // in neither
+  untested  // in neither, or left out of the sample of one
 };
 constexpr int kChanges = static_cast<int>(Change::untested) + 1;
 

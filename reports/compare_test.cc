@@ -150,14 +150,15 @@ TEST(Compare, ColoursDecideFirst) {
 }
 
 TEST(Compare, WhatARunLeftOutItselfHasNotVanished) {
-  for (const SkipCause cause : {SkipCause::not_in_sample, SkipCause::time_is_up}) {
-    Record left_out = with(Verdict::skip);
-    left_out.skip_cause = cause;
-    EXPECT_EQ(change(with(Verdict::pass), left_out), Change::untested);
-    EXPECT_EQ(change(with(Verdict::wrong), left_out), Change::untested);
-    EXPECT_EQ(change(left_out, with(Verdict::pass)), Change::untested);
-    EXPECT_EQ(change(left_out, with(Verdict::wrong)), Change::new_red);
+  Record left_out = with(Verdict::skip), late = with(Verdict::skip);
+  left_out.skip_cause = SkipCause::not_in_sample;
+  late.skip_cause = SkipCause::time_is_up;
+  for (const Verdict verdict : {Verdict::pass, Verdict::wrong}) {
+    EXPECT_EQ(change(with(verdict), left_out), Change::untested);
+    EXPECT_EQ(change(with(verdict), late), Change::vanished);
   }
+  EXPECT_EQ(change(left_out, with(Verdict::pass)), Change::untested);
+  EXPECT_EQ(change(left_out, with(Verdict::wrong)), Change::new_red);
 }
 
 TEST(Compare, CellsOfOneRunOnly) {

@@ -12,6 +12,17 @@ bool names_match(const Expected& expected, const Cell& cell) {
          (expected.path.empty() || expected.path == cell.path);
 }
 
+// Of the whole call, or of one of the two that it is carried out as.
+bool holds(const Predicate& when, const Case& one_case, const Allreduce& call, const Node& node) {
+  std::vector<Allreduce> parts{call};
+  if (call.split > 0) {
+    for (const Allreduce& part : parts_of(call)) parts.push_back(part);
+  }
+  return std::any_of(parts.begin(), parts.end(), [&](const Allreduce& part) {
+    return when.holds(situation_of(one_case, part, node));
+  });
+}
+
 }  // namespace
 
 const Expected* expected_failure(const Cell& cell, const Case& one_case, const Outcome& outcome) {
@@ -28,7 +39,7 @@ const Expected* expected_failure(const Cell& cell, const Case& one_case, const O
     if (!is_that || !names_match(expected, cell)) continue;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (outcome.call >= 0 && outcome.call != static_cast<int>(i)) continue;
-      if (expected.when.holds(situation_of(one_case, calls[i], *cell.node))) return &expected;
+      if (holds(expected.when, one_case, calls[i], *cell.node)) return &expected;
     }
   }
   return nullptr;
@@ -40,7 +51,7 @@ void GreenAgainstExpected::add(const Cell& cell, const Case& green) {
     if (expected.verdict == Verdict::flaky || !names_match(expected, cell)) continue;
     // A call of no elements shows no failure of numbers.
     const bool should_fail = std::any_of(calls.begin(), calls.end(), [&](const Allreduce& call) {
-      return call.count > 0 && expected.when.holds(situation_of(green, call, *cell.node));
+      return call.count > 0 && holds(expected.when, green, call, *cell.node);
     });
     if (should_fail) ++cases_[&expected];
   }

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "fixtures/world/command.h"
-#include "fixtures/world/session_options.h"
 #include "suites/judge.h"
+#include "suites/session_start.h"
 
 namespace tutti {
 
@@ -17,9 +17,6 @@ namespace {
 
 // The backend under test, and references: none has every dtype and op but NCCL.
 constexpr std::size_t kLiveMax = 4;
-constexpr milliseconds kStartTimeout{
-    120'000};  // an interpreter that imports a large library may need it
-constexpr milliseconds kCreateTimeoutMin{60'000};
 constexpr milliseconds kMargin{3'000};  // by which the suite waits longer than the worker
 constexpr std::uint64_t kBytesPerMs =
     50'000;  // of one rank's data: generation and verification on a busy core
@@ -84,28 +81,13 @@ bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node&
   }
   const std::string problem = hosting_problem(backend, options_.in_rank, options_.hosts);
   if (!problem.empty()) throw CatalogError(problem);
-  Live live;
-  seen.start = director_.start(one_case.world, worker_command(backend, places_, options_.in_rank),
-                               kStartTimeout, live.id);
-  live_[key_of(one_case)] = live;
-  if (!all_answered(seen.start)) return false;
-  SessionOptions options;
-  options.world = one_case.world;
-  options.node = node;
-  options.library_folder = places_.lib;
-  options.deadline_ms = options_.deadline_ms;
-  options.numerics = backend.claims.numerics;
-  options.faults = one_case.faults;
-  const milliseconds timeout = std::max(kCreateTimeoutMin, milliseconds(2 * options_.deadline_ms));
-  options.create_timeout_ms = static_cast<std::uint64_t>(timeout.count());
-  std::vector<std::string> payloads;
-  for (options.rank = 0; options.rank < one_case.world; ++options.rank)
-    payloads.push_back(to_text(options));
-  seen.create = director_.ask(live.id, Kind::create, payloads, timeout);
-  return all_answered(seen.create) &&
-         std::all_of(seen.create.begin(), seen.create.end(), [](const Reply& reply) {
-           return reply.body.is_object() && reply.body.value("status", -1) == TUTTI_OK;
-         });
+  const SessionStart started =
+      start_session(director_, places_, backend, node, one_case.world, options_.deadline_ms,
+                    one_case.faults, options_.in_rank);
+  live_[key_of(one_case)].id = started.id;
+  seen.start = started.start;
+  seen.create = started.create;
+  return started.is_created();
 }
 
 void Runner::close(const std::string& key) {
@@ -243,16 +225,20 @@ Outcome Runner::run_one(const Case& one_case, const BackendEntry& backend, const
 void Runner::remember(const Case& one_case, const Observation& seen, Outcome& outcome) {
   const std::string key = key_of(one_case);
   if (outcome.at_create && !outcome.is_red() && one_case.faults.empty()) not_created_[key] = seen;
+  if (outcome.is_red()) return blame(one_case, outcome);
   const auto live = live_.find(key);
   if (live == live_.end()) return;
-  if (outcome.is_red()) {
-    keep_last_words(live->second.id, outcome);
-    outcome.before = live->second.cases;
-    if (!outcome.before.empty()) outcome.before.pop_back();
-  } else {
-    live->second.last_green = one_case;
-    live->second.purpose = purpose_;
-  }
+  live->second.last_green = one_case;
+  live->second.purpose = purpose_;
+}
+
+void Runner::blame(const Case& one_case, Outcome& outcome) {
+  const auto live = live_.find(key_of(one_case));
+  if (live == live_.end()) return;
+  live->second.last_green.reset();
+  keep_last_words(live->second.id, outcome);
+  outcome.before = live->second.cases;
+  if (!outcome.before.empty()) outcome.before.pop_back();
 }
 
 // What the backend logged, for a red case that left its workers alive.

@@ -57,6 +57,9 @@ class Runner {
   Outcome run(const Case& one_case, const BackendEntry& backend, const Node& node) {
     return run(one_case, backend, node, Want{});
   }
+  // Adds what is known of the workers of the case that was carried out last to an outcome that only
+  // a comparison turned red: what they had carried out before, and what the backend logged.
+  void blame(const Case& one_case, Outcome& outcome);
   // Hashes of all shares of all calls of the last case that was not red, an entry a rank.
   const std::vector<nlohmann::json>& last_hashes() const { return last_hashes_; }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fixtures/data/data.h"
 
@@ -10,7 +11,20 @@ namespace tutti {
 
 namespace {
 
-constexpr std::uint64_t kThinnest = 8;
+constexpr std::uint64_t kThinnest = 4;
+
+// The place of the cell's property among those that apply to its path, dtype, op and world, and how
+// many they are.
+std::pair<std::uint64_t, std::uint64_t> place_of(const Cell& cell) {
+  std::uint64_t place = 0, all = 0;
+  Cell other = cell;
+  for (const Property& property : properties()) {
+    if (&property == cell.property) place = all;
+    other.property = &property;
+    all += property.cases_most == 0 && property.not_applicable(other) == SkipCause::none;
+  }
+  return {place, all};
+}
 
 }  // namespace
 
@@ -20,12 +34,13 @@ int thinning(std::uint64_t cells, std::uint64_t most) {
 }
 
 bool is_in_sample(const Cell& cell, int one_in, std::uint64_t seed) {
+  if (one_in == 1 || cell.property->cases_most > 0) return true;
+  const auto [place, all] = place_of(cell);
+  const std::uint64_t n = std::clamp<std::uint64_t>(all / 2, 1, static_cast<std::uint64_t>(one_in));
   const std::string stratum = fmt::format("{}/{}/{}/{}/{}", seed, cell.backend->name, cell.path,
                                           name_of(cell.dtype), name_of(cell.op));
-  const auto n = static_cast<std::uint64_t>(one_in);
-  const auto property = static_cast<std::uint64_t>(cell.property - properties().data());
   const auto world = static_cast<std::uint64_t>(cell.world);
-  return (hash_bytes(stratum.data(), stratum.size()) % n + property + world) % n == 0;
+  return (hash_bytes(stratum.data(), stratum.size()) % n + place + world) % n == 0;
 }
 
 }  // namespace tutti

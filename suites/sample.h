@@ -1,7 +1,9 @@
 // Which cells are checked when a run has more of them than its profile takes.
 //
-// One in n: of each path, dtype and op in each world, every n-th property; so over n worlds in a
-// row, or n properties, each meets each. Which ones they are depends on the seed.
+// One in n: of the properties that apply to a path, dtype and op in a world, every n-th, and two of
+// them at least; in the next world the one before each. So each path, dtype and op is checked in
+// each world, and over n worlds in a row by each property. Properties of which one cell stands for
+// others are never left out. Which cells they are depends on the seed.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +12,8 @@
 
 namespace tutti {
 
-// The least n that leaves no more than `most` of `cells`; at most 8, so that each path, dtype and
-// op is still checked in each world, by at least one of the properties. `most` 0: 1, all of them.
+// The least n that leaves no more than `most` of `cells`, and 4 at most: among the properties that
+// are so taken, there is one that looks at numbers. `most` 0: 1, all of them.
 int thinning(std::uint64_t cells, std::uint64_t most);
 
 bool is_in_sample(const Cell& cell, int one_in, std::uint64_t seed);

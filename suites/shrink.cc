@@ -31,7 +31,7 @@ rc::Seq<Case> shrink_field(const Case& one_case, Field Allreduce::*field, Field 
                             Case smaller = one_case;
                             Allreduce& changed = std::get<Allreduce>(smaller.steps[i]);
                             changed.*field = value;
-                            changed.split = std::min(changed.split, changed.count);
+                            if (changed.split >= changed.count) changed.split = 0;
                             if (changed.place == Place::in)
                               changed.recv_offset = changed.send_offset;
                             return smaller;

@@ -241,9 +241,7 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
               std::vector<Record>& records) {
   const std::vector<BackendEntry> references = installed_backends(places());
   const std::vector<PlannedTest> tests = tests_of(context, plan, references);
-  // Who filters has chosen already.
-  if (plan.filter == "*")
-    context.one_in = thinning(cells_to_check(context, tests), context.profile.cells_most);
+  context.one_in = thinning(cells_to_check(context, tests), context.profile.cells_most);
   Running running{context, tests, progress, records, 0, nullptr};
   for (const PlannedTest& test : tests) {
     testing::RegisterTest(

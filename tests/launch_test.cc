@@ -138,6 +138,23 @@ TEST(Bench, MeasuresTheBackendThatIsNamed) {
   EXPECT_NE(result.output.find("ranks that wait"), std::string::npos) << result.output;
 }
 
+TEST(Bench, AnUnknownSubjectIsRefusedWithTheNearest) {
+  const CommandResult result = tutti({"bench", "latnecy"});
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_NE(result.output.find("nearest: latency"), std::string::npos) << result.output;
+}
+
+TEST(Bench, TheFirstOfLatencyIsTheOneWithAReference) {
+  const CommandResult result =
+      tutti({"bench", "latency", "-np", "2", "--node", "host", "--backend", "one_shot,gloo"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto base = result.output.find("gloo  "), other = result.output.find("one_shot  ");
+  ASSERT_NE(base, std::string::npos) << result.output;
+  ASSERT_NE(other, std::string::npos) << result.output;
+  EXPECT_LT(base, other) << result.output;
+  EXPECT_NE(result.output.find("(1.00)", base), std::string::npos) << result.output;
+}
+
 TEST(Seed, SameSeedSameCasesAndAPrefixUnderTime) {
   const Folder folder;
   const auto trace = [&](const std::string& name, std::vector<std::string> more) {

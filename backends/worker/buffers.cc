@@ -31,6 +31,11 @@ const std::array<char, kGuardBytes>& guard_pattern() {
   return pattern;
 }
 
+// Where they begin, in bytes from the data.
+std::array<std::int64_t, 2> guards_of(const Buffer& buffer) {
+  return {-static_cast<std::int64_t>(kGuardBytes), static_cast<std::int64_t>(buffer.bytes)};
+}
+
 struct Damage {
   std::uint64_t bytes = 0;
   std::int64_t nearest = 0;  // to the data, in bytes from its edge
@@ -168,6 +173,26 @@ void Buffers::from_device(const Buffer& buffer) const {
   check(device_.copy(device_.self, buffer.region->mirror, buffer.region->memory, buffer.extent(),
                      nullptr),
         "copying from the device");
+}
+
+void Buffers::from_device(const Buffer& buffer, std::uint64_t first, std::uint64_t bytes) const {
+  check(device_.copy(device_.self, buffer.mirror() + first, on_device(buffer) + first, bytes,
+                     nullptr),
+        "copying a part from the device");
+}
+
+void Buffers::guards_to_device(const Buffer& buffer) const {
+  for (const std::int64_t at : guards_of(buffer))
+    check(device_.copy(device_.self, on_device(buffer) + at, buffer.mirror() + at, kGuardBytes,
+                       nullptr),
+          "copying a guard to the device");
+}
+
+void Buffers::guards_from_device(const Buffer& buffer) const {
+  for (const std::int64_t at : guards_of(buffer))
+    check(device_.copy(device_.self, buffer.mirror() + at, on_device(buffer) + at, kGuardBytes,
+                       nullptr),
+          "copying a guard from the device");
 }
 
 void Buffers::stage_in(const Buffer& buffer, void* stream) const {

@@ -44,10 +44,16 @@ class Buffers {
   Buffer acquire(std::uint64_t bytes, std::uint64_t offset);
   void release_all();
 
+  bool is_staged() const { return staged_; }
   char* for_backend(const Buffer& buffer) const;
   // Mirror to device and back; nothing on the host device. Done when they return.
   void to_device(const Buffer& buffer) const;
   void from_device(const Buffer& buffer) const;
+  // So many bytes of the data only, from `first` on; the guards only; and where the data are there.
+  void from_device(const Buffer& buffer, std::uint64_t first, std::uint64_t bytes) const;
+  void guards_to_device(const Buffer& buffer) const;
+  void guards_from_device(const Buffer& buffer) const;
+  char* on_device(const Buffer& buffer) const { return buffer.region->memory + buffer.offset; }
   // The same on the stream, around a staged call.
   void stage_in(const Buffer& buffer, void* stream) const;
   void stage_out(const Buffer& buffer, void* stream) const;

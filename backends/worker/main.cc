@@ -1,6 +1,6 @@
 // The native worker: loads one plugin and serves it. `tutti-worker PLUGIN` is started by a rank;
 // `tutti-worker --facts` prints the machine as node JSON and ends, so that no rank ever holds a
-// CUDA context. `tutti-worker --launch ...` and
+// CUDA context; nor by `tutti-worker --verify-speed DEVICE`. `tutti-worker --launch ...` and
 // `tutti-worker --member ...` are for workers that are an MPI world: see launcher.h and member.h.
 #include <unistd.h>
 
@@ -21,24 +21,31 @@ std::string folder_of_this_program() {
 }
 
 int usage() {
-  std::fprintf(stderr,
-               "usage: tutti-worker PLUGIN.so | --facts | --check PLUGIN.so | --launch PROGRAM "
-               "ARGUMENT... | --member MEETING PROGRAM ARGUMENT...\n");
+  std::fprintf(
+      stderr,
+      "usage: tutti-worker PLUGIN.so | --facts | --verify-speed host|cuda | --check PLUGIN.so "
+      "| --launch PROGRAM ARGUMENT... | --member MEETING PROGRAM ARGUMENT...\n");
   return 2;
+}
+
+// Prints what `text(folder)` returns, or what went wrong.
+template <typename Text>
+int print(Text text) {
+  try {
+    std::puts(text(folder_of_this_program().c_str()));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count == 2 && std::strcmp(arguments[1], "--facts") == 0) {
-    try {
-      std::puts(tutti_real_node(folder_of_this_program().c_str()));
-      return 0;
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      return 1;
-    }
-  }
+  if (count == 2 && std::strcmp(arguments[1], "--facts") == 0) return print(tutti_real_node);
+  if (count == 3 && std::strcmp(arguments[1], "--verify-speed") == 0)
+    return print([&](const char* folder) { return tutti_verify_speed(arguments[2], folder); });
   if (count >= 3 && std::strcmp(arguments[1], "--launch") == 0)
     return tutti::serve_as_launcher(arguments + 2);
   if (count >= 4 && std::strcmp(arguments[1], "--member") == 0)

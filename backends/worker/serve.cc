@@ -15,6 +15,7 @@
 #include "backends/worker/last_words.h"
 #include "backends/worker/loader.h"
 #include "backends/worker/session.h"
+#include "backends/worker/verify_speed.h"
 #include "backends/worker/worker.h"
 
 namespace tutti {
@@ -87,6 +88,11 @@ bool answer(const tutti_backend& backend, const SessionLinks& links,
     case Kind::verify_all:
       channel.send(
           {Kind::result, links.world, dump(session ? session->verify_all() : json::object())});
+      return true;
+    case Kind::burst:
+      channel.send({Kind::result, links.world, dump(told_or_suite_error([&] {
+                      return session ? session->burst(burst_from(message.payload)) : json::object();
+                    }))});
       return true;
     case Kind::destroy:
       channel.send(
@@ -189,5 +195,12 @@ extern "C" __attribute__((visibility("default"))) const char* tutti_real_node(
     const char* library_folder) {
   static std::string text;
   text = read_real_node(library_folder);
+  return text.c_str();
+}
+
+extern "C" __attribute__((visibility("default"))) const char* tutti_verify_speed(
+    const char* device_kind, const char* library_folder) {
+  static std::string text;
+  text = verify_speed(device_kind, library_folder).dump();
   return text.c_str();
 }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "backends/worker/told.h"
 #include "fixtures/faults/fault.h"
 
 namespace tutti {
@@ -20,21 +21,6 @@ constexpr auto kBeforeTheDirector = std::chrono::seconds(2);  // to answer befor
 
 bool is_staged(const tutti_backend& backend, const tutti_device& device) {
   return device.kind == TUTTI_MEMORY_CUDA && !(backend.memory & TUTTI_MEMORY_CUDA);
-}
-
-// An exception is an answer, too; so is what fired.
-template <typename Body>
-json told(const WorkerPage* page, Body body) {
-  json answer;
-  try {
-    answer = body();
-  } catch (const BackendThrew& error) {
-    answer = {{"threw", error.what()}};
-  } catch (const std::exception& error) {
-    answer = {{"suite_error", error.what()}};
-  }
-  if (page->fired[0]) answer["fired"] = page->fired;
-  return answer;
 }
 
 }  // namespace
@@ -185,7 +171,7 @@ json Session::run(RunMode mode, const Case& one_case) {
 json Session::verify_all() {
   return told(links_.page, [this]() -> json {
     json answer = json::array();
-    for (const CallState& state : calls_) {
+    for (CallState& state : calls_) {
       if (!is_stuck_ && !has_failed_) answer.push_back(judge(state, true));
     }
     return {{"calls", answer}};

@@ -13,8 +13,10 @@
 #include "backends/worker/backend_call.h"
 #include "backends/worker/buffers.h"
 #include "fixtures/cases/case.h"
+#include "fixtures/device/data_kernels.h"
 #include "fixtures/device/device.h"
 #include "fixtures/nodes/node.h"
+#include "fixtures/world/burst.h"
 #include "fixtures/world/channel.h"
 #include "fixtures/world/session_options.h"
 #include "fixtures/world/worker_page.h"
@@ -38,8 +40,11 @@ struct Part {
 struct CallState {
   Allreduce call;
   InputKey key;
-  Buffer send, recv;  // in place: equal
+  Buffer send, recv;       // in place: equal
+  bool on_device = false;  // filled and verified there; the mirrors hold guards only
   std::uint64_t input_hash = 0;
+  bool is_partly_done = false;  // of two parts, the first was carried out, and not the second
+  bool is_unscaled = false;     // the output is divided by 2^scale already
   tutti_status status = TUTTI_OK;
   std::string path, reason;
   nlohmann::json planned;  // what `plan` said of it
@@ -55,6 +60,8 @@ class Session {
   nlohmann::json create();
   nlohmann::json run(RunMode mode, const Case& one_case);
   nlohmann::json verify_all();
+  // "micros": of each sample, a call; or "declined".
+  nlohmann::json burst(const Burst& burst);
   nlohmann::json destroy();
 
  private:
@@ -70,14 +77,28 @@ class Session {
   bool finish(nlohmann::json& answer);
   nlohmann::json judge_all(RunMode mode, std::size_t launched);
   void prepare(CallState& state);
+  bool is_on_device(const CallState& state);
+  void write_buffers(CallState& state);
+  void write_input(CallState& state);
+  void fetch(const CallState& state, const Buffer& buffer) const;
+  std::uint64_t input_hash(const CallState& state);
+  bool is_poisoned(const CallState& state) const;
+  nlohmann::json hashes_of(const CallState& state, bool all_shares, std::optional<Check>& verdict);
   void launch(CallState& state, std::size_t number, std::uint32_t skew_us);
   void launch_parts(CallState& state, std::size_t number);
   void launch_part(CallState& state, std::size_t number, Part part);
+  tutti_request request_of(const CallState& state, Part part) const;
+  void meet();
+  void run_once(const CallState& state);
+  void finish_burst();
+  double micros_a_call(Recording& recording, const Burst& burst);
+  nlohmann::json time_burst(const Burst& burst);
   nlohmann::json plan(const tutti_request& request) const;
   bool wait_for_stream(std::string& error);
   void show_what_is_stuck();
   nlohmann::json judge_memory(const CallState& state);
-  nlohmann::json judge(const CallState& state, bool all_shares);
+  nlohmann::json judge(CallState& state, bool all_shares);
+  void unscale(CallState& state) const;
   nlohmann::json judge_output(const CallState& state, bool all_shares);
   void compare(const CallState& state, RunMode mode, std::uint64_t& position,
                nlohmann::json& told) const;

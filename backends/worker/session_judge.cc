@@ -29,18 +29,29 @@ json to_json(const Check& check) {
 
 }  // namespace
 
-json Session::judge(const CallState& state, bool all_shares) {
+json Session::judge(CallState& state, bool all_shares) {
   json told = judge_memory(state);
-  if (state.status == TUTTI_OK) told.update(judge_output(state, all_shares));
+  if (state.status != TUTTI_OK) return told;
+  unscale(state);
+  told.update(judge_output(state, all_shares));
   return told;
+}
+
+// What is judged of a scaled call, and hashed, is the result divided by the scale.
+void Session::unscale(CallState& state) const {
+  if (state.call.scale == 0 || state.is_unscaled) return;
+  if (state.on_device) buffers_->from_device(state.recv);
+  unscale_numbers(state.call.dtype, state.call.count, state.call.scale, state.recv.mirror());
+  buffers_->to_device(state.recv);
+  state.is_unscaled = true;
 }
 
 json Session::judge_memory(const CallState& state) {
   json told{{"status", state.status}, {"path", state.path}, {"planned", state.planned}};
   if (!state.reason.empty()) told["reason"] = state.reason;
-  buffers_->from_device(state.recv);
+  fetch(state, state.recv);
   const bool in_place = state.call.place == Place::in;
-  if (!in_place) buffers_->from_device(state.send);
+  if (!in_place) fetch(state, state.send);
 
   std::string corrupt = Buffers::damage(state.recv);
   if (!corrupt.empty()) corrupt = "output: " + corrupt;
@@ -48,51 +59,38 @@ json Session::judge_memory(const CallState& state) {
     const std::string damage = Buffers::damage(state.send);
     if (!damage.empty()) corrupt += fmt::format("{}input: {}", corrupt.empty() ? "" : "; ", damage);
   }
-  const bool input_must_be_unchanged = !in_place || state.status != TUTTI_OK;
-  if (input_must_be_unchanged &&
-      hash_bytes(state.send.mirror(), state.send.bytes) != state.input_hash) {
+  const bool is_untouched = state.status != TUTTI_OK && !state.is_partly_done;
+  const bool input_must_be_unchanged = !in_place || is_untouched;
+  if (input_must_be_unchanged && input_hash(state) != state.input_hash) {
     corrupt += fmt::format("{}the input was changed", corrupt.empty() ? "" : "; ");
   }
-  if (!in_place && state.status != TUTTI_OK) {
-    const std::string poison(state.recv.bytes, static_cast<char>(poison_byte(state.key.call)));
-    if (std::memcmp(state.recv.mirror(), poison.data(), poison.size()) != 0) {
-      corrupt += fmt::format("{}the output of a call that was not carried out was changed",
-                             corrupt.empty() ? "" : "; ");
-    }
+  if (!in_place && is_untouched && !is_poisoned(state)) {
+    corrupt += fmt::format("{}the output of a call that was not carried out was changed",
+                           corrupt.empty() ? "" : "; ");
   }
   if (!corrupt.empty()) told["corrupt"] = corrupt;
   return told;
 }
 
 json Session::judge_output(const CallState& state, bool all_shares) {
-  const int world = options_.world;
-  const std::uint64_t element = bytes_of(state.call.dtype);
-  const char* output = state.recv.mirror();
-  std::vector<char> unscaled;
-  if (state.call.scale) {
-    unscaled.assign(output, output + state.recv.bytes);
-    unscale_numbers(state.call.dtype, state.call.count, state.call.scale, unscaled.data());
-    output = unscaled.data();
+  std::optional<Check> check;
+  const json hashes = hashes_of(state, all_shares, check);
+  if (!check) {
+    History history{earlier_calls_, options_.rank};
+    for (const CallState& other : calls_) {
+      if (&other == &state) break;
+      history.earlier_calls.push_back(other.key);
+    }
+    Share mine = share_of(options_.rank, options_.world, state.call.count);
+    if (all_shares) mine = {0, state.call.count};
+    check = check_result(state.key, options_.numerics, history, mine.first, mine.last - mine.first,
+                         state.recv.mirror() + mine.first * bytes_of(state.call.dtype));
+    if (state.call.rotate && !check->explanation.empty())
+      check->explanation += fmt::format(
+          "; rank r has the input of rank (r + {}) mod {}: contributions are named by the latter",
+          state.call.rotate, options_.world);
   }
-  History history{earlier_calls_, options_.rank};
-  for (const CallState& other : calls_) {
-    if (&other == &state) break;
-    history.earlier_calls.push_back(other.key);
-  }
-  json hashes = json::array();
-  for (int rank = 0; rank < world; ++rank) {
-    const Share share = share_of(rank, world, state.call.count);
-    const char* first = output + share.first * element;
-    const std::uint64_t count = share.last - share.first;
-    hashes.push_back(state.call.data == DataClass::special
-                         ? hash_numbers(state.call.dtype, first, count)
-                         : hash_bytes(first, count * element));
-  }
-  Share mine = share_of(options_.rank, world, state.call.count);
-  if (all_shares) mine = {0, state.call.count};
-  const Check check = check_result(state.key, options_.numerics, history, mine.first,
-                                   mine.last - mine.first, output + mine.first * element);
-  return {{"hashes", hashes}, {"check", to_json(check)}};
+  return {{"hashes", hashes}, {"check", to_json(*check)}};
 }
 
 // A call's place in the shared memory: whether it was published, then this rank's share of its
@@ -106,6 +104,8 @@ void Session::compare(const CallState& state, RunMode mode, std::uint64_t& posit
   const std::uint64_t start = position;
   position += kLine + (bytes + kLine - 1) / kLine * kLine;
   if (!links_.compare || position > kCompareBytes || state.call.data == DataClass::bytes) return;
+  if (state.on_device && state.status == TUTTI_OK)
+    buffers_->from_device(state.recv, share.first * element, bytes);
   char& is_published = links_.compare[start];
   char* shared = links_.compare + start + kLine;
   const char* output = state.recv.mirror() + share.first * element;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "backends/worker/session.h"
@@ -18,6 +17,12 @@ constexpr std::size_t kEarlierCallsMax = 16;
 constexpr int kNotReady = 600;                           // cudaErrorNotReady
 constexpr auto kShowTimeout = std::chrono::seconds(35);  // a backtrace takes its time
 
+bool is_as_planned(const CallState& state) {
+  const json& answer = state.planned["answer"];
+  return answer == TUTTI_PLAN_UNKNOWN ||
+         (answer == TUTTI_PLAN_PATH && state.planned["text"] == state.path);
+}
+
 }  // namespace
 
 void Session::prepare(CallState& state) {
@@ -27,20 +32,11 @@ void Session::prepare(CallState& state) {
   state.send = buffers_->acquire(bytes, call.send_offset * element);
   state.recv =
       call.place == Place::in ? state.send : buffers_->acquire(bytes, call.recv_offset * element);
-  const auto rank = static_cast<int>((call.rotate + std::uint64_t(options_.rank)) %
-                                     std::uint64_t(options_.world));
-  generate_input(state.key, rank, 0, call.count, state.send.mirror());
-  if (call.scale) scale_numbers(call.dtype, call.count, call.scale, state.send.mirror());
-  state.input_hash = hash_bytes(state.send.mirror(), bytes);
-  if (call.place == Place::out) {
-    std::memset(state.recv.mirror(), poison_byte(state.key.call), bytes);
-    buffers_->to_device(state.recv);
-  }
-  buffers_->to_device(state.send);
+  write_buffers(state);
 }
 
-// One call of the backend.
-void Session::launch_part(CallState& state, std::size_t number, Part part) {
+// It points into the state.
+tutti_request Session::request_of(const CallState& state, Part part) const {
   const std::uint64_t skipped = part.first * bytes_of(state.call.dtype);
   tutti_request request{};
   request.size = sizeof request;
@@ -52,7 +48,13 @@ void Session::launch_part(CallState& state, std::size_t number, Part part) {
   request.op = state.call.op;
   request.stream = stream_;
   request.path = state.path.empty() ? nullptr : state.path.c_str();
+  return request;
+}
+
+// One call of the backend.
+void Session::launch_part(CallState& state, std::size_t number, Part part) {
   const std::string asked = state.path;
+  tutti_request request = request_of(state, part);
   const char* taken = nullptr;
   phase(fmt::format("call {}: plan", number));
   state.planned = plan(request);
@@ -62,19 +64,23 @@ void Session::launch_part(CallState& state, std::size_t number, Part part) {
   if (state.status != TUTTI_OK) state.reason = reason_of(backend_, communicator_);
 }
 
-// What is told of a call in two parts is what became of its second, unless the first was not
-// carried out, or not by the path that was planned.
+// A call in two parts is told of as one: by both paths where they differ, and by the plan that was
+// not kept, if there is one.
 void Session::launch_parts(CallState& state, std::size_t number) {
   const Allreduce& call = state.call;
   if (call.split == 0 || call.split == call.count)
     return launch_part(state, number, {0, call.count});
   CallState first = state;
   launch_part(first, number, {0, call.split});
-  const bool is_as_planned =
-      first.planned["answer"] != TUTTI_PLAN_PATH || first.planned["text"] == first.path;
-  if (first.status == TUTTI_OK) launch_part(state, number, {call.split, call.count - call.split});
-  if (first.status == TUTTI_OK && is_as_planned) return;
-  state = std::move(first);
+  if (first.status == TUTTI_OK) {
+    launch_part(state, number, {call.split, call.count - call.split});
+    if (!is_as_planned(first)) state.planned = first.planned;
+    state.is_partly_done = state.status != TUTTI_OK;
+    if (!state.is_partly_done && state.path != first.path)
+      state.path = first.path + "+" + state.path;
+  } else {
+    state = std::move(first);
+  }
 }
 
 void Session::launch(CallState& state, std::size_t number, std::uint32_t skew_us) {

@@ -36,6 +36,10 @@ int tutti_check_backend(const tutti_backend *backend, char *message, size_t mess
  * context. */
 const char *tutti_real_node(const char *library_folder);
 
+/* How fast results are verified on "host" or "cuda", as JSON (verify_speed.h); it lives until the
+ * next call. */
+const char *tutti_verify_speed(const char *device_kind, const char *library_folder);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,8 @@ namespace tutti {
 
 namespace {
 
+constexpr std::uint32_t kLateUs = 200;
+
 SkipCause where_claimed(const Cell& cell) {
   return cell.backend->claims.same_bits_each_time.include(cell.path) ? SkipCause::none
                                                                      : SkipCause::not_claimed;
@@ -15,6 +17,10 @@ Case draw_case(const Cell& cell, const Profile& profile) {
   Case one_case = draw::case_with(cell, profile, DataClass::rounding);
   if (one_case.device == "host" && one_case.delays == 0)
     one_case.delays = draw::between(1, UINT32_MAX);
+  if (one_case.skews_us.empty() && one_case.world > 1) {
+    one_case.skews_us.resize(static_cast<std::size_t>(one_case.world));
+    one_case.skews_us[draw::between(0, one_case.skews_us.size() - 1)] = kLateUs;
+  }
   return one_case;
 }
 

@@ -32,7 +32,7 @@ Outcome skipped(SkipCause cause, std::string reason) {
 bool is_exact(const Case& one_case) {
   for (const Allreduce& call : calls_of(one_case)) {
     if (call.data != DataClass::exact) return false;
-    if (call.op == TUTTI_AVG && !is_exact_average(one_case.world)) return false;
+    if (!is_exact_in_any_order(call.dtype, call.op, one_case.world)) return false;
   }
   return true;
 }
@@ -63,6 +63,7 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
       mine.verdict = Verdict::wrong;
       mine.reason =
           fmt::format("differs from {} by {} ulp on exact inputs", reference->name, other.max_ulp);
+      runner.blame(one_case, mine);
     }
     return mine;
   }

@@ -1,7 +1,6 @@
 // Ranks that exchange their inputs: where every order gives the exact result, the bits stay. With
 // two ranks that holds for inputs that round, too, since addition commutes.
 #include "fixtures/data/data.h"
-#include "fixtures/data/element.h"
 #include "suites/agreement/draw.h"
 #include "suites/agreement/same_bits.h"
 
@@ -11,15 +10,17 @@ namespace {
 
 SkipCause where_order_does_not_matter(const Cell& cell) {
   if (cell.world == 1) return SkipCause::world_too_small;
-  const bool rounds = cell.op == TUTTI_AVG && is_float(cell.dtype) && !is_exact_average(cell.world);
-  return rounds ? SkipCause::no_room : SkipCause::none;
+  const bool is_exact = is_exact_in_any_order(cell.dtype, cell.op, cell.world);
+  return is_exact || cell.world == 2 ? SkipCause::none : SkipCause::no_room;
 }
 
 Case draw_case(const Cell& cell, const Profile& profile) {
   const auto world = static_cast<std::uint64_t>(cell.world);
-  return with_calls(draw::case_with(cell, profile, DataClass::exact), [&](Allreduce& call) {
-    call.rotate = static_cast<std::uint32_t>(draw::between(1, world - 1));
-  });
+  const bool rounds = world == 2 && draw::one_in(2);
+  return with_calls(draw::case_with(cell, profile, rounds ? DataClass::rounding : DataClass::exact),
+                    [&](Allreduce& call) {
+                      call.rotate = static_cast<std::uint32_t>(draw::between(1, world - 1));
+                    });
 }
 
 Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh) {
@@ -30,8 +31,8 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
 const PropertyRegistration registration{{
     .suite = "agreement",
     .name = "rotated",
-    .law = "inputs whose every partial sum is representable give the same bits whichever rank has "
-           "them",
+    .law = "inputs whose every partial sum is representable, and any inputs of two ranks, give the "
+           "same bits whichever rank has them",
     .not_applicable = where_order_does_not_matter,
     .draw = draw_case,
     .check = check,

@@ -10,6 +10,20 @@ bool is_carried_out(const Outcome& outcome) {
   return outcome.verdict == Verdict::pass || outcome.verdict == Verdict::fell_back;
 }
 
+// Of the calls that both carried out, the first that differs on a rank; empty when none does.
+std::string difference(const std::vector<nlohmann::json>& one,
+                       const std::vector<nlohmann::json>& other) {
+  for (std::size_t rank = 0; rank < one.size() && rank < other.size(); ++rank) {
+    for (std::size_t call = 0; call < one[rank].size() && call < other[rank].size(); ++call) {
+      const auto &left = one[rank][call], &right = other[rank][call];
+      if (left.is_null() || right.is_null() || left == right) continue;
+      return fmt::format("call {}: rank {}: hashes of its results are {} and {}", call, rank,
+                         left.dump(), right.dump());
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 Outcome same_bits(Runner& runner, const Case& one, const Case& other, const Cell& cell, bool fresh,
@@ -20,19 +34,12 @@ Outcome same_bits(Runner& runner, const Case& one, const Case& other, const Cell
   const auto hashes = runner.last_hashes();
   if (!is_carried_out(first)) return first;
   Outcome second = runner.run(other, *cell.backend, *cell.node);
-  if (second.verdict == Verdict::refused) {
-    second.verdict = Verdict::lost_path;
-    second.reason = "refused in this form, and not in the other: " + second.reason;
-  }
   if (!is_carried_out(second) || law.empty()) return second;
-  const auto& other_hashes = runner.last_hashes();
-  for (std::size_t rank = 0; rank < hashes.size() && rank < other_hashes.size(); ++rank) {
-    if (hashes[rank] == other_hashes[rank]) continue;
-    second.verdict = Verdict::wrong;
-    second.reason = fmt::format("rank {}: {}, but hashes of its results are {} and {}", rank, law,
-                                hashes[rank].dump(), other_hashes[rank].dump());
-    return second;
-  }
+  const std::string differs = difference(hashes, runner.last_hashes());
+  if (differs.empty()) return second;
+  second.verdict = Verdict::wrong;
+  second.reason = fmt::format("{}, but {}", law, differs);
+  runner.blame(other, second);
   return second;
 }
 

@@ -9,9 +9,8 @@
 namespace tutti {
 
 // Runs one form, then the other in the same workers, each judged by itself; the first that is not
-// carried out, and right, is the outcome. It is `lost_path` when the other is refused where the one
-// was not, and `wrong` when the hashes of a rank differ, with `law` as the reason; with an empty
-// `law` they may differ.
+// carried out, and right, is the outcome. It is `wrong` when hashes of a call that both carried out
+// differ on a rank, with `law` as the reason; with an empty `law` they may differ.
 Outcome same_bits(Runner& runner, const Case& one, const Case& other, const Cell& cell, bool fresh,
                   const std::string& law);
 
