@@ -2,8 +2,8 @@
 //
 // One in n: of the properties that apply to a path, dtype and op in a world, every n-th, and two of
 // them at least; in the next world the one before each. So each path, dtype and op is checked in
-// each world, and over n worlds in a row by each property. Properties of which one cell stands for
-// others are never left out. Which cells they are depends on the seed.
+// each world, and over n worlds in a row by each property that applies in all of them. Properties of
+// which one cell stands for others are never left out. Which cells they are depends on the seed.
 #pragma once
 
 #include <cstdint>

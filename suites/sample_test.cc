@@ -69,7 +69,9 @@ TEST_P(Cells, EachStratumMeetsEachWorldAndEachPropertyThatApplies) {
   for (const auto& [stratum, names] : applies) {
     EXPECT_EQ(worlds[stratum].size(), 8u);
     // Some properties do not apply to averages in most worlds.
-    if (std::get<Op>(stratum) != TUTTI_AVG) EXPECT_EQ(met[stratum], names);
+    if (std::get<Op>(stratum) != TUTTI_AVG) {
+      EXPECT_EQ(met[stratum], names);
+    }
   }
 }
 
