@@ -114,7 +114,7 @@ class PackedBuffer {
 // microsecond, where memory is a peer's.
 template <typename T, int at_once, typename Reduction, typename Staged>
 TUTTI_HOST_DEVICE Pack<T> reduce_packs(Reduction, int world, const Staged& staged) {
-  Accumulator<T> accumulated[Pack<T>::size] = {};
+  Number<T> accumulated[Pack<T>::size] = {};
   for (int first = 0; first < world; first += at_once) {
     Pack<T> loaded[at_once];
     TUTTI_UNROLL
@@ -125,7 +125,7 @@ TUTTI_HOST_DEVICE Pack<T> reduce_packs(Reduction, int world, const Staged& stage
       if (first + i >= world) break;
       TUTTI_UNROLL
       for (int j = 0; j < Pack<T>::size; ++j) {
-        const auto value = widen(loaded[i].values[j]);
+        const auto value = number_of(loaded[i].values[j]);
         accumulated[j] = first + i == 0 ? value : Reduction::apply(accumulated[j], value);
       }
     }
@@ -133,7 +133,7 @@ TUTTI_HOST_DEVICE Pack<T> reduce_packs(Reduction, int world, const Staged& stage
   Pack<T> result;
   TUTTI_UNROLL
   for (int j = 0; j < Pack<T>::size; ++j)
-    result.values[j] = narrow<T>(Reduction::finish(accumulated[j], world));
+    result.values[j] = element_near<T>(Reduction::finish(accumulated[j], world));
   return result;
 }
 

@@ -8,38 +8,16 @@
 //
 // The rounding at the end does not saturate: what overflows becomes infinity, and NaN in fp8 e4m3.
 // A reduction starts from a first value, never from a neutral one, so that a sum of -0 alone stays
-// -0: widen() each, apply() in the order of the ranks, finish() and narrow() once.
+// -0: number_of() each, apply() in the order of the ranks, finish() and element_near() once.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
 #include "backends/backend.h"
-#include "fixtures/data/narrow_float.h"
+#include "fixtures/data/number.h"
 
 namespace tutti {
-
-// The value in the type in which it is accumulated.
-template <typename T>
-TUTTI_HOST_DEVICE constexpr auto widen(T value) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    return value;
-  } else {
-    return value.to_float();
-  }
-}
-template <typename T>
-using Accumulator = decltype(widen(T{}));
-
-// The element nearest to what was accumulated.
-template <typename T>
-TUTTI_HOST_DEVICE constexpr T narrow(Accumulator<T> value) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    return value;
-  } else {
-    return T::from_float(value);
-  }
-}
 
 // Integers as unsigned ones that wrap. Those of 8 bits would be promoted to int.
 template <typename Integer>

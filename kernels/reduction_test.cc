@@ -20,10 +20,10 @@ using Elements =
 
 template <typename T, typename Reduction>
 T reduced(const std::vector<T>& values) {
-  auto result = widen(values[0]);
+  auto result = number_of(values[0]);
   for (std::size_t i = 1; i < values.size(); ++i)
-    result = Reduction::apply(result, widen(values[i]));
-  return narrow<T>(Reduction::finish(result, static_cast<int>(values.size())));
+    result = Reduction::apply(result, number_of(values[i]));
+  return element_near<T>(Reduction::finish(result, static_cast<int>(values.size())));
 }
 
 // Any bits; every fourth value near those of the first, where floats interact, or special.

@@ -92,17 +92,7 @@ nlohmann::json Session::hashes_of(const CallState& state, bool all_shares,
     return told.hashes;
   }
   if (state.on_device) buffers_->from_device(state.recv);
-  const std::uint64_t element = bytes_of(state.call.dtype);
-  nlohmann::json hashes = nlohmann::json::array();
-  for (int rank = 0; rank < options_.world; ++rank) {
-    const Share share = share_of(rank, options_.world, state.call.count);
-    const char* first = state.recv.mirror() + share.first * element;
-    const std::uint64_t count = share.last - share.first;
-    hashes.push_back(state.call.data == DataClass::special
-                         ? hash_numbers(state.call.dtype, first, count)
-                         : hash_bytes(first, count * element));
-  }
-  return hashes;
+  return hash_shares(state.key, state.call.count, state.recv.mirror());
 }
 
 }  // namespace tutti

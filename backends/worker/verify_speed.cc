@@ -85,15 +85,11 @@ void require_right(std::uint64_t wrong) {
 }
 
 Speed speed_on_host(const InputKey& key, std::uint64_t bytes) {
-  const std::uint64_t size = bytes_of(key.dtype), count = bytes / size;
+  const std::uint64_t count = bytes / bytes_of(key.dtype);
   const std::vector<char> result = result_of(key, count);
   std::vector<char> target(bytes);
-  volatile std::uint64_t hashes = 0;
   const auto verify = [&] {
-    for (int rank = 0; rank < key.world; ++rank) {
-      const Share share = share_of(rank, key.world, count);
-      hashes = hash_bytes(result.data() + share.first * size, (share.last - share.first) * size);
-    }
+    hash_shares(key, count, result.data());
     require_right(
         check_result(key, {}, {}, 0, share_of(0, key.world, count).last, result.data()).wrong);
   };
