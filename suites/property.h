@@ -32,10 +32,10 @@ struct Cell {
 struct Profile {
   std::string name = "quick";
   int cases = 1;                        // a cell; a backend has thousands of them
-  std::uint64_t bytes_max = 32u << 20;  // of one call
+  std::uint64_t bytes_max = 32u << 20;  // of one call; less where ranks share cores (draw.cc)
   int large_one_in = 1000;              // calls that may have more than 1 MiB are this rare
   double shrink_seconds = 10;           // wall clock for shrinking one failure
-  std::uint64_t cells_most = 20'000;    // of a run, about; 0: all (sample.h)
+  std::uint64_t cells_most = 12'000;    // of a run, about; 0: all (sample.h)
 };
 
 struct Property {

@@ -11,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-constexpr std::uint64_t kThinnest = 4;
+constexpr std::uint64_t kThinnest = 6;
 
 // The place of the cell's property among those that apply to its path, dtype, op and world, and how
 // many they are.
@@ -34,13 +34,16 @@ int thinning(std::uint64_t cells, std::uint64_t most) {
 }
 
 bool is_in_sample(const Cell& cell, int one_in, std::uint64_t seed) {
-  if (one_in == 1 || cell.property->cases_most > 0) return true;
-  const auto [place, all] = place_of(cell);
-  const std::uint64_t n = std::clamp<std::uint64_t>(all / 2, 1, static_cast<std::uint64_t>(one_in));
+  if (one_in == 1) return true;
   const std::string stratum = fmt::format("{}/{}/{}/{}/{}", seed, cell.backend->name, cell.path,
                                           name_of(cell.dtype), name_of(cell.op));
-  const auto world = static_cast<std::uint64_t>(cell.world);
-  return (hash_bytes(stratum.data(), stratum.size()) % n + place + world) % n == 0;
+  const std::uint64_t turn =
+      hash_bytes(stratum.data(), stratum.size()) + static_cast<std::uint64_t>(cell.world);
+  const auto wanted = static_cast<std::uint64_t>(one_in);
+  if (cell.property->cases_most > 0) return turn % wanted == 0;
+  const auto [place, all] = place_of(cell);
+  const std::uint64_t n = std::clamp<std::uint64_t>(all / 2, 1, wanted);
+  return (turn + place) % n == 0;
 }
 
 }  // namespace tutti

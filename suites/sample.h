@@ -3,7 +3,8 @@
 // One in n: of the properties that apply to a path, dtype and op in a world, every n-th, and two of
 // them at least; in the next world the one before each. So each path, dtype and op is checked in
 // each world, and over n worlds in a row by each property that applies in all of them. Properties of
-// which one cell stands for others are never left out. Which cells they are depends on the seed.
+// which one cell of a path stands for others are checked in every n-th world. Which cells they are
+// depends on the seed.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace tutti {
 
-// The least n that leaves no more than `most` of `cells`, and 4 at most: among the properties that
+// The least n that leaves no more than `most` of `cells`, and 6 at most: among the properties that
 // are so taken, there is one that looks at numbers. `most` 0: 1, all of them.
 int thinning(std::uint64_t cells, std::uint64_t most);
 

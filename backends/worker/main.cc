@@ -4,6 +4,7 @@
 // `tutti-worker --member ...` are for workers that are an MPI world: see launcher.h and member.h.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -58,6 +59,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "tutti worker: %s\n", message);
     return 2;
   }
+  std::signal(SIGPIPE, SIG_IGN);  // backend.h promises it
   if (!check) return tutti_worker_serve(backend);
   std::printf("%s %s\n", backend->name, backend->version());
   return 0;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "backends/worker/session.h"
+#include "fixtures/world/backoff.h"
 
 namespace tutti {
 
@@ -121,12 +122,10 @@ bool Session::wait_for_stream(std::string& error) {
   phase("waiting for the stream");
   const auto start = std::chrono::steady_clock::now();
   const auto limit = std::chrono::milliseconds(options_.deadline_ms + 1000);
-  // A queue that is short gives back soon; one that is not is asked now and then, so that the wait
-  // stays bounded.
-  for (int asked = 0; device.stream_query(device.self, stream_) == kNotReady; ++asked) {
-    if (asked > 50) std::this_thread::sleep_for(std::chrono::microseconds(asked > 500 ? 500 : 20));
+  Backoff backoff;
+  while (device.stream_query(device.self, stream_) == kNotReady) {
     if (std::chrono::steady_clock::now() - start < limit) {
-      if (asked <= 50) std::this_thread::yield();
+      backoff.wait();
       continue;
     }
     show_what_is_stuck();

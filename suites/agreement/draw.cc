@@ -12,10 +12,18 @@ namespace {
 constexpr std::uint64_t kUsualBytes = 16u << 10;  // most calls have no more
 constexpr std::uint64_t kMediumBytes = 1u << 20;  // one in kMediumOneIn may have so many
 constexpr std::uint64_t kMediumOneIn = 16;
+// Of all ranks together where they share the cores of a host: a slow backend comes through, too,
+// before the deadline.
+constexpr std::uint64_t kSharedBytes = 64u << 20;
 constexpr std::uint64_t kSpecialCount = 4096;  // one scenario an element: few show them all
 constexpr std::uint64_t kPrimes[] = {2,   3,   5,   7,    13,   31,   61,
                                      127, 251, 509, 1021, 4093, 8191, 65521};
 constexpr std::uint32_t kSkewsUs[] = {0, 0, 50, 200, 1000};
+
+std::uint64_t bytes_most(const Cell& cell, const Profile& profile) {
+  if (cell.node->device_kind != "host") return profile.bytes_max;
+  return std::min(profile.bytes_max, kSharedBytes / static_cast<std::uint64_t>(cell.world));
+}
 
 std::uint64_t near_power_of_two(std::uint64_t most) {
   const std::uint64_t exponent = between(0, static_cast<std::uint64_t>(std::bit_width(most)) - 1);
@@ -43,11 +51,12 @@ std::uint64_t count(const Cell& cell, const Profile& profile, bool zero) {
   const std::uint64_t element = bytes_of(cell.dtype);
   const auto world = static_cast<std::uint64_t>(cell.world);
   if (one_in(static_cast<std::uint64_t>(profile.large_one_in))) {
-    const std::uint64_t most = profile.bytes_max / element;
+    const std::uint64_t most = bytes_most(cell, profile) / element;
     return one_in(2) ? most - between(0, world) : log_uniform(most);
   }
   const std::uint64_t most =
-      std::min(one_in(kMediumOneIn) ? kMediumBytes : kUsualBytes, profile.bytes_max) / element;
+      std::min(one_in(kMediumOneIn) ? kMediumBytes : kUsualBytes, bytes_most(cell, profile)) /
+      element;
   switch (between(zero ? 0 : 1, 9)) {
     case 0:
       return 0;
