@@ -6,6 +6,9 @@
 
 namespace tutti {
 
+// The exit status of a suite that could not do its work.
+inline constexpr int kCannotWork = 2;
+
 // True when an MPI launcher started this process as one of its ranks.
 bool started_by_launcher();
 // How many ranks the launcher says there are; 0 when it does not.

@@ -23,8 +23,6 @@ namespace tutti {
 
 namespace {
 
-constexpr int kCannotWork = 2;
-
 // The revision is that of the last configuration, so what is run is told by its bytes.
 std::string build_id() {
   return fmt::format("{}-{}-{:016x}", TUTTI_VERSION, TUTTI_REVISION,

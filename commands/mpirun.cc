@@ -26,7 +26,6 @@ namespace tutti {
 
 namespace {
 
-constexpr int kCannotWork = 2;
 constexpr const char* kStatusFile = "TUTTI_STATUS_FILE";
 
 std::string quoted(const std::string& word) {

@@ -13,10 +13,6 @@
 namespace tutti {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 RunInfo sample_info() {
   RunInfo info;
   info.machine = {{"host", "vm"}, {"driver", "570.1"}, {"node", "host"}};

@@ -24,10 +24,6 @@ std::string junit(const std::vector<Record>& records) {
   return format_named("junit").render({}, records);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(Formats, AreSortedByName) {
   const auto earlier = [](const Format& left, const Format& right) {
     return left.name < right.name;

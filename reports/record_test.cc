@@ -126,7 +126,7 @@ TEST(Totals, CountByVerdictAndColour) {
 }
 
 TEST(ExitStatus, IsZeroOnlyWhenSomethingWasTestedAndNothingIsRed) {
-  EXPECT_EQ(exit_status_of({}), 2);
+  EXPECT_EQ(exit_status_of(std::vector<Record>{}), 2);
   EXPECT_EQ(exit_status_of(with_verdicts({Verdict::skip, Verdict::skip})), 2);
   EXPECT_EQ(exit_status_of(with_verdicts({Verdict::expected_fail})), 2);
   EXPECT_EQ(exit_status_of(with_verdicts({Verdict::skip, Verdict::refused})), 0);

@@ -1,5 +1,8 @@
-// A record for the tests of this folder: a plain pass with every text set.
+// What the tests of this folder share: a record, a plain pass with every text set, and one that is
+// red.
 #pragma once
+
+#include <string>
 
 #include "reports/record.h"
 
@@ -32,6 +35,10 @@ inline Record red_record() {
   record.replay = "tutti1 backend=two_shot world=3 seed=7 : allreduce dtype=bf16 op=sum count=1025";
   record.evidence = {"rank 0: last words"};
   return record;
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
 }
 
 }  // namespace tutti

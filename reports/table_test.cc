@@ -10,10 +10,6 @@
 namespace tutti {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::vector<Record> records_of(int world, const std::vector<Verdict>& verdicts) {
   std::vector<Record> records;
   for (const Verdict verdict : verdicts) {

@@ -13,8 +13,6 @@ namespace tutti {
 
 namespace {
 
-constexpr int kNotExecuted = 127;
-
 [[noreturn]] void become(char** words, const sigset_t& mask, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(kNotExecuted);

@@ -17,7 +17,9 @@
 #include <string>
 #include <thread>
 
+#include "backends/worker/launcher.h"
 #include "fixtures/world/meeting.h"
+#include "fixtures/world/worker_life.h"
 #include "fixtures/world/worker_page.h"
 
 namespace tutti {
@@ -27,11 +29,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kCannotWork = 2;
-constexpr int kNotExecuted = 127;
 constexpr int kAboveInherited = 64;
 constexpr int kParentCheckMs = 200;
 constexpr auto kMeetTimeout = std::chrono::seconds(20);
-constexpr auto kKillTimeout = std::chrono::seconds(10);
 
 int rank_by_mpirun() {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
