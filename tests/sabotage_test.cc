@@ -67,6 +67,10 @@ const Sabotage kSabotages[] = {
     {"order_by_call", "agreement.each_time", "wrong", 3, "the same bits each time", ""},
     {"order_by_place", "agreement.split", "wrong", 3, "a message in two calls", ""},
     {"fixed_point", "agreement.scaled", "wrong", 3, "times a power of two", ""},
+    {"gate_in_place", "agreement.entry", "lost_path", 2, "refused in place", ""},
+    {"gate_by_name", "agreement.entry", "lost_path", 2, "refused when it is named", ""},
+    {"order_by_name", "agreement.entry", "wrong", 3, "chosen or named", ""},
+    {"zero_by_count", "agreement.special", "wrong", 2, "do not follow one rule", ""},
     {"leaks", "agreement.create_destroy", "leak", 2, "left behind after destroy", ""},
 };
 

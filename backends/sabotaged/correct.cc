@@ -135,6 +135,12 @@ const tutti_world& world_of(void* communicator) {
   return static_cast<Correct*>(communicator)->world();
 }
 
+tutti_status plan_unknown(const tutti_facts*, int32_t, const tutti_request*, tutti_plan* plan) {
+  plan->answer = TUTTI_PLAN_UNKNOWN;
+  plan->text[0] = 0;
+  return TUTTI_OK;
+}
+
 void set_reason(void* communicator, const char* reason) {
   static_cast<Correct*>(communicator)->say(TUTTI_UNSUPPORTED, reason);
 }

@@ -48,6 +48,9 @@ tutti_backend* broken(const char* name, const Sabotage& sabotage);
 tutti_status correct_run(void* communicator, const tutti_request* request, const char** path);
 const tutti_world& world_of(void* communicator);
 
+// A `plan` of a backend that cannot be asked.
+tutti_status plan_unknown(const tutti_facts*, int32_t, const tutti_request*, tutti_plan* plan);
+
 // Makes `run` of this communicator give `reason` for what it refuses next.
 void set_reason(void* communicator, const char* reason);
 

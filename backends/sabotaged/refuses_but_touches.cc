@@ -10,16 +10,10 @@ tutti_status run(void* communicator, const tutti_request* request, const char**)
   set_reason(communicator, "refused, after touching the output");
   return TUTTI_UNSUPPORTED;
 }
-
-tutti_status plan(const tutti_facts*, int32_t, const tutti_request*, tutti_plan* plan) {
-  plan->answer = TUTTI_PLAN_UNKNOWN;
-  plan->text[0] = 0;
-  return TUTTI_OK;
-}
 }  // namespace
 
 TUTTI_SABOTAGED {
   tutti_backend* table = broken("refuses_but_touches", {.run = run});
-  table->plan = plan;
+  table->plan = plan_unknown;
   return table;
 }

@@ -18,6 +18,7 @@ constexpr std::uint64_t kSharedBytes = 64u << 20;
 constexpr std::uint64_t kSpecialCount = 4096;  // one scenario an element: few show them all
 constexpr std::uint64_t kPrimes[] = {2,   3,   5,   7,    13,   31,   61,
                                      127, 251, 509, 1021, 4093, 8191, 65521};
+constexpr std::uint64_t kAlignment = 256;  // bytes: a second part there is aligned as the first
 constexpr std::uint32_t kSkewsUs[] = {0, 0, 50, 200, 1000};
 
 std::uint64_t bytes_most(const Cell& cell, const Profile& profile) {
@@ -35,6 +36,17 @@ std::uint64_t log_uniform(std::uint64_t most) {
   const std::uint64_t high = std::uint64_t{1}
                              << between(0, static_cast<std::uint64_t>(std::bit_width(most)) - 1);
   return std::min(most, between(high, 2 * high - 1));
+}
+
+// Whether the claims say of both parts what they say of the whole.
+bool is_claimed_alike(const Cell& cell, const Allreduce& call) {
+  const Case one_case = case_of(cell);
+  const auto claim_of = [&](const Allreduce& part) {
+    return cell.backend->claims.state_of(situation_of(one_case, part, *cell.node));
+  };
+  const auto [first, rest] = parts_of(call);
+  const auto whole = claim_of(call);
+  return claim_of(first) == whole && claim_of(rest) == whole;
 }
 
 }  // namespace
@@ -90,6 +102,15 @@ Allreduce call(const Cell& cell, const Profile& profile, DataClass data, bool ze
     one.recv_offset = static_cast<std::uint32_t>(between(0, 16));
   one.data = data;
   return one;
+}
+
+std::uint64_t split_of(const Cell& cell, Allreduce call) {
+  if (call.count < 2) return 0;
+  const std::uint64_t step = kAlignment / bytes_of(call.dtype);
+  call.split = between(1, call.count - 1);
+  if (is_claimed_alike(cell, call)) return call.split;
+  call.split = call.split / step * step;
+  return call.split > 0 && is_claimed_alike(cell, call) ? call.split : 0;
 }
 
 std::vector<Step> program(const std::function<Allreduce()>& one_call) {

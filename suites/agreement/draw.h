@@ -15,6 +15,10 @@ std::uint64_t count(const Cell& cell, const Profile& profile, bool zero);
 // One call of the cell's dtype and op.
 Allreduce call(const Cell& cell, const Profile& profile, DataClass data, bool zero);
 
+// Where to split a call in two: anywhere, or where the second part is aligned as the first; 0 where
+// the claims tell the parts from the whole.
+std::uint64_t split_of(const Cell& cell, Allreduce call);
+
 // A program of one to four calls, with or without a sync between, all of them made by `one_call`.
 std::vector<Step> program(const std::function<Allreduce()>& one_call);
 

@@ -1,6 +1,6 @@
 // The same inputs, twice: in good order, then with delays and ranks that are late.
 #include "suites/agreement/draw.h"
-#include "suites/agreement/same_bits.h"
+#include "suites/agreement/forms.h"
 
 namespace tutti {
 

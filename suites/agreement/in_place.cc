@@ -1,17 +1,10 @@
 // In place equals out of place: bit for bit where claimed, within the bound elsewhere.
 #include "suites/agreement/draw.h"
-#include "suites/agreement/same_bits.h"
+#include "suites/agreement/forms.h"
 
 namespace tutti {
 
 namespace {
-
-Case placed(const Case& one_case, Place place) {
-  return with_calls(one_case, [place](Allreduce& call) {
-    call.place = place;
-    call.recv_offset = call.send_offset;
-  });
-}
 
 Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh) {
   const bool is_claimed = cell.backend->claims.in_place_same_bits.include(cell.path);

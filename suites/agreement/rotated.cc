@@ -2,7 +2,7 @@
 // two ranks that holds for inputs that round, too, since addition commutes.
 #include "fixtures/data/data.h"
 #include "suites/agreement/draw.h"
-#include "suites/agreement/same_bits.h"
+#include "suites/agreement/forms.h"
 
 namespace tutti {
 

@@ -4,7 +4,7 @@
 #include "fixtures/data/data.h"
 #include "fixtures/data/element.h"
 #include "suites/agreement/draw.h"
-#include "suites/agreement/same_bits.h"
+#include "suites/agreement/forms.h"
 
 namespace tutti {
 

@@ -1,19 +1,33 @@
 // Signed zeros, subnormals, infinities, NaN, extremes and wrap-around: IEEE 754 where it decides,
-// the claims where not.
+// the claims where not. What is left open is answered in one way by all calls of a case: of any
+// counts, with the inputs at these ranks or at others, in one piece or in two.
 #include "suites/agreement/draw.h"
+#include "suites/agreement/forms.h"
 
 namespace tutti {
 
-static const PropertyRegistration registration{{
+namespace {
+
+Case draw_case(const Cell& cell, const Profile& profile) {
+  return with_calls(draw::case_with(cell, profile, DataClass::special), [&](Allreduce& call) {
+    if (cell.world > 1 && draw::one_in(2)) {
+      call.rotate =
+          static_cast<std::uint32_t>(draw::between(1, static_cast<std::uint64_t>(cell.world) - 1));
+    }
+    if (draw::one_in(4)) call.split = draw::split_of(cell, call);
+  });
+}
+
+const PropertyRegistration registration{{
     .suite = "agreement",
     .name = "special",
-    .law = "special values come out as IEEE 754 and the backend's claims say",
+    .law = "special values come out as IEEE 754 and the backend's claims say, by one rule whatever "
+           "the rank, position or count",
     .not_applicable = draw::always,
-    .draw =
-        [](const Cell& cell, const Profile& profile) {
-          return draw::case_with(cell, profile, DataClass::special);
-        },
+    .draw = draw_case,
     .check = nullptr,
 }};
+
+}  // namespace
 
 }  // namespace tutti

@@ -5,13 +5,11 @@
 
 #include "fixtures/data/data.h"
 #include "suites/agreement/draw.h"
-#include "suites/agreement/same_bits.h"
+#include "suites/agreement/forms.h"
 
 namespace tutti {
 
 namespace {
-
-constexpr std::uint64_t kAlignment = 256;  // bytes: a second part there is aligned as the first
 
 bool rounds_alike(const Cell& cell) {
   return cell.backend->claims.same_bits_at_any_place.include(cell.path);
@@ -22,35 +20,13 @@ SkipCause where_parts_are_alike(const Cell& cell) {
   return is_exact || rounds_alike(cell) ? SkipCause::none : SkipCause::no_room;
 }
 
-// Whether the claims say of both parts what they say of the whole.
-bool is_claimed_alike(const Cell& cell, const Allreduce& call) {
-  const Case one_case = case_of(cell);
-  const auto claim_of = [&](const Allreduce& part) {
-    return cell.backend->claims.state_of(situation_of(one_case, part, *cell.node));
-  };
-  const auto [first, rest] = parts_of(call);
-  const auto whole = claim_of(call);
-  return claim_of(first) == whole && claim_of(rest) == whole;
-}
-
-// Anywhere, or where the second part is aligned as the first; not at all where the claims tell the
-// parts apart.
-std::uint64_t split_of(const Cell& cell, Allreduce call) {
-  if (call.count < 2) return 0;
-  const std::uint64_t step = kAlignment / bytes_of(call.dtype);
-  call.split = draw::between(1, call.count - 1);
-  if (is_claimed_alike(cell, call)) return call.split;
-  call.split = call.split / step * step;
-  return call.split > 0 && is_claimed_alike(cell, call) ? call.split : 0;
-}
-
 Case draw_case(const Cell& cell, const Profile& profile) {
   const bool is_exact = is_exact_in_any_order(cell.dtype, cell.op, cell.world);
   const bool rounds = rounds_alike(cell) && (!is_exact || draw::one_in(2));
   return with_calls(draw::case_with(cell, profile, rounds ? DataClass::rounding : DataClass::exact),
                     [&](Allreduce& call) {
                       call.count = std::max<std::uint64_t>(call.count, 2);
-                      call.split = split_of(cell, call);
+                      call.split = draw::split_of(cell, call);
                     });
 }
 
