@@ -6,7 +6,7 @@
 #include "fixtures/data/philox.h"
 #include "fixtures/data/rules.h"
 #include "kernels/block.h"
-#include "kernels/four.h"
+#include "kernels/unit.h"
 
 namespace tutti {
 
@@ -21,22 +21,23 @@ struct FillCall {
 };
 
 template <typename Element, typename Rule>
-TUTTI_HOST_DEVICE Four<Element> four_inputs(const InputKey& key, const Rule& rule,
-                                            std::uint32_t rank, std::uint64_t unit) {
-  const r123array4x32 words = philox_block(key, rank, unit);
-  Four<Element> four;
+TUTTI_HOST_DEVICE Unit<Element> unit_of_inputs(const FillCall<Element, Rule>& call,
+                                               std::uint64_t unit) {
+  constexpr int kElements = kBlockElements<Element>;
+  const r123array4x32 block = philox_block(call.key, call.rank, unit);
+  Unit<Element> inputs;
   TUTTI_UNROLL
-  for (int i = 0; i < 4; ++i) four.values[i] = rule(words.v[i], rank, 4 * unit + i);
-  return four;
+  for (int i = 0; i < kElements; ++i)
+    inputs.values[i] = call.rule(word_of<Element>(block, i), call.rank, kElements * unit + i);
+  return inputs;
 }
 
 template <typename Element, typename Rule, typename Block>
 TUTTI_HOST_DEVICE void fill_block(const Block& block, const FillCall<Element, Rule>& call) {
   block.phase([&](int lane) {
-    const FourView<Element> view(call.out, call.first, call.last);
-    each_unit<1>(block, lane, view, [&](auto unit) {
-      store(view, unit, four_inputs<Element>(call.key, call.rule, call.rank, unit.number));
-    });
+    const UnitView<Element> view(call.out, call.first, call.last);
+    each_unit<1>(block, lane, view,
+                 [&](auto unit) { store(view, unit, unit_of_inputs(call, unit.number)); });
   });
 }
 

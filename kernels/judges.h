@@ -1,5 +1,5 @@
-// Judges of single elements: each adds up what the ranks put in, and then says of a result what
-// check_result() (fixtures/data/data.h) says of it, by the same arithmetic.
+// Judges of single elements: each adds up the numbers that the ranks put in, and then says of a
+// result what check_result() (fixtures/data/data.h) says of it, by the same arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +54,8 @@ struct ExactJudge {
   State factor = 1;  // the world, for an average
 
   TUTTI_HOST_DEVICE State start() const { return is_product ? 1 : 0; }
-  TUTTI_HOST_DEVICE void add(State& state, Element input) const {
-    const auto number = static_cast<State>(number_of(input));
+  TUTTI_HOST_DEVICE void add(State& state, Number<Element> input) const {
+    const auto number = static_cast<State>(input);
     state = is_product ? state * number : state + number;
   }
   TUTTI_HOST_DEVICE void judge(const State& state, Element observed, std::uint64_t index,
@@ -76,9 +76,8 @@ struct ExtremeJudge {
   TUTTI_HOST_DEVICE State start() const {
     return largest ? kLowestNumber<State> : kLargestNumber<State>;
   }
-  TUTTI_HOST_DEVICE void add(State& state, Element input) const {
-    const State number = number_of(input);
-    if ((number > state) == largest) state = number;
+  TUTTI_HOST_DEVICE void add(State& state, Number<Element> input) const {
+    if ((input > state) == largest) state = input;
   }
   TUTTI_HOST_DEVICE void judge(const State& state, Element observed, std::uint64_t index,
                                LaneNotes& notes) const {
@@ -86,29 +85,27 @@ struct ExtremeJudge {
   }
 };
 
-// Sums and averages of class `rounding`, of floats up to 32 bits: exact in double.
-template <typename Element>
+// Sums and averages of class `rounding`, of floats up to 32 bits; `Sum` holds them exactly.
+template <typename Element, typename Sum>
 struct RoundedSumJudge {
   struct State {
-    double sum, magnitude;
+    Sum sum, magnitude;
     float least;
   };
   RoundingBound bound_of;
   double divisor = 1;  // the world, for an average
 
   TUTTI_HOST_DEVICE State start() const { return {0, 0, kInfinity}; }
-  TUTTI_HOST_DEVICE void add(State& state, Element input) const {
-    const float number = number_of(input);
-    const float size = tutti::magnitude(number);
-    state.sum += number;
+  TUTTI_HOST_DEVICE void add(State& state, Number<Element> input) const {
+    const float size = tutti::magnitude(input);
+    state.sum += input;
     state.magnitude += size;
     state.least = size < state.least ? size : state.least;
   }
   TUTTI_HOST_DEVICE void judge(const State& state, Element observed, std::uint64_t index,
                                LaneNotes& notes) const {
-    const double exact = divisor == 1 ? state.sum : state.sum / divisor;
-    const double size = divisor == 1 ? state.magnitude : state.magnitude / divisor;
-    const double least = divisor == 1 ? state.least : state.least / divisor;
+    double exact = state.sum, size = state.magnitude, least = state.least;
+    if (divisor != 1) exact /= divisor, size /= divisor, least /= divisor;
     notes.note_error(tutti::magnitude(number_of(observed) - exact), bound_of(exact, size), least,
                      index);
   }
@@ -122,10 +119,9 @@ struct RoundedProductJudge {
   RoundingBound bound_of;
 
   TUTTI_HOST_DEVICE State start() const { return {1, 1}; }
-  TUTTI_HOST_DEVICE void add(State& state, Element input) const {
-    const double number = number_of(input);
-    const double effect = magnitude(1 - 1 / number);
-    state.product *= number;
+  TUTTI_HOST_DEVICE void add(State& state, Number<Element> input) const {
+    const double effect = magnitude(1 - 1 / static_cast<double>(input));
+    state.product *= input;
     state.nearest_to_one = effect < state.nearest_to_one ? effect : state.nearest_to_one;
   }
   TUTTI_HOST_DEVICE void judge(const State& state, Element observed, std::uint64_t index,
@@ -138,7 +134,8 @@ struct RoundedProductJudge {
 
 // Calls `work(rule, judge)` for a key that is judged here, and says so: classes `exact` and
 // `rounding`, but not averages of integers, nor those of `exact` that are not, nor reals of 64
-// bits, which take more than a double.
+// bits, which take more than a double, nor of narrow ones those of worlds so large that sums take
+// more than a float.
 template <typename Element, typename Work>
 bool with_judge(const InputKey& key, const Numerics& numerics, const Work& work) {
   if (key.data != DataClass::exact && key.data != DataClass::rounding) return false;
@@ -165,10 +162,12 @@ bool with_judge(const InputKey& key, const Numerics& numerics, const Work& work)
     if (key.op == TUTTI_PROD) {
       work(RoundedFactor<Element>{factor_rule(key.dtype, key.world)},
            RoundedProductJudge<Element>{bound});
-    } else {
-      work(Real<Element, true>{real_ranks(key)},
-           RoundedSumJudge<Element>{bound, averages ? static_cast<double>(key.world) : 1.0});
+      return true;
     }
+    using Sum = std::conditional_t<kIsNarrowFloat<Element>, float, double>;
+    if (kIsNarrowFloat<Element> && !sums_fit_float<Element>(key.world)) return false;
+    work(Real<Element, true>{real_ranks(key)},
+         RoundedSumJudge<Element, Sum>{bound, averages ? static_cast<double>(key.world) : 1.0});
     return true;
   }
   return false;

@@ -14,9 +14,8 @@
 #include "fixtures/device/data_kernels.h"
 #include "kernels/atomics.h"
 #include "kernels/block.h"
-#include "kernels/fill.h"
-#include "kernels/four.h"
 #include "kernels/judges.h"
+#include "kernels/unit.h"
 
 namespace tutti {
 
@@ -101,33 +100,39 @@ struct VerifyShared {
 };
 
 template <typename Element>
-TUTTI_HOST_DEVICE void add_four(ShareHash& hash, const Four<Element>& four, std::uint64_t unit) {
-  constexpr int kBytes = 4 * sizeof(Element);
+TUTTI_HOST_DEVICE void add_unit(ShareHash& hash, const Unit<Element>& elements,
+                                std::uint64_t unit) {
+  constexpr int kBytes = sizeof elements;
   constexpr int kWords = kBytes < 8 ? 1 : kBytes / 8;
   std::uint64_t words[kWords] = {};
-  std::memcpy(words, &four, kBytes);
+  std::memcpy(words, &elements, kBytes);
   TUTTI_UNROLL
   for (int i = 0; i < kWords; ++i) hash.add_word(words[i], unit * kWords + i);
 }
 
-template <typename Element, typename Rule, typename Judge, typename Unit>
-TUTTI_HOST_DEVICE void judge_four(const VerifyCall<Element, Rule, Judge>& call,
-                                  const Four<Element>& observed, const Unit& unit,
+template <typename Element, typename Rule, typename Judge, typename Place>
+TUTTI_HOST_DEVICE void judge_unit(const VerifyCall<Element, Rule, Judge>& call,
+                                  const Unit<Element>& observed, const Place& unit,
                                   LaneNotes& notes) {
-  typename Judge::State states[4];
+  constexpr int kElements = kBlockElements<Element>;
+  const std::uint64_t first = kElements * unit.number;
+  typename Judge::State states[kElements];
   TUTTI_UNROLL
-  for (int i = 0; i < 4; ++i) states[i] = call.judge.start();
+  for (int i = 0; i < kElements; ++i) states[i] = call.judge.start();
   TUTTI_NO_UNROLL  // enough other warps wait for their turn
       for (int rank = 0; rank < call.key.world; ++rank) {
-    const Four<Element> inputs =
-        four_inputs<Element>(call.key, call.rule, static_cast<std::uint32_t>(rank), unit.number);
+    const auto stream = static_cast<std::uint32_t>(rank);
+    const r123array4x32 block = philox_block(call.key, stream, unit.number);
     TUTTI_UNROLL
-    for (int i = 0; i < 4; ++i) call.judge.add(states[i], inputs.values[i]);
+    for (int i = 0; i < kElements; ++i) {
+      const std::uint32_t word = word_of<Element>(block, i);
+      call.judge.add(states[i], number_by<Element>(call.rule, word, stream, first + i));
+    }
   }
   TUTTI_UNROLL
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < kElements; ++i) {
     if (i >= unit.from && i < unit.to)
-      call.judge.judge(states[i], observed.values[i], 4 * unit.number + i, notes);
+      call.judge.judge(states[i], observed.values[i], first + i, notes);
   }
 }
 
@@ -145,22 +150,22 @@ template <typename Element, typename Rule, typename Judge, typename Block>
 TUTTI_HOST_DEVICE ShareHash verify_lane(const Block& block, int lane, int share,
                                         const VerifyCall<Element, Rule, Judge>& call) {
   const auto [first, last] = share_of(share, call.shares, call.count);
-  const FourView<const Element> view(call.observed + first, first, last);
+  const UnitView<const Element> view(call.observed + first, first, last);
   ShareHash hash;
   if constexpr (!std::is_same_v<Judge, NoJudge>) {
     if (share == call.verified) {
       LaneNotes notes;
       each_unit<1>(block, lane, view, [&](auto unit) {
-        const Four<Element> observed = load(view, unit);
-        add_four(hash, observed, unit.number);
-        judge_four(call, observed, unit, notes);
+        const Unit<Element> observed = load(view, unit);
+        add_unit(hash, observed, unit.number);
+        judge_unit(call, observed, unit, notes);
       });
       tell(notes, call.tally);
       return hash;
     }
   }
   each_unit<4>(block, lane, view,
-               [&](auto unit) { add_four(hash, load(view, unit), unit.number); });
+               [&](auto unit) { add_unit(hash, load(view, unit), unit.number); });
   return hash;
 }
 

@@ -1,4 +1,5 @@
 // The kernels that fill and verify, compiled for the host, against the inputs and the oracle.
+#include "kernels/fill.h"
 #include "kernels/verify.h"
 
 #include <gtest/gtest.h>

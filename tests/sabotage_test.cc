@@ -12,6 +12,7 @@ struct Sabotage {
   int world;
   std::string in_reason;    // text that the reason has
   std::string in_evidence;  // text that the evidence has, when there is any to expect
+  std::string cases = "6";  // of a cell: enough to meet what it does wrong
 };
 
 std::string text_of(const nlohmann::json& evidence) {
@@ -27,7 +28,7 @@ TEST_P(Sabotaged, IsCaughtExplainedAndReplays) {
   const Finished finished =
       run({"-np", std::to_string(sabotage.world), "--backend", sabotaged(sabotage.backend),
            "--world", std::to_string(sabotage.world), "--filter", "*." + sabotage.property + "/*",
-           "--deadline-ms", "1000", "--shrink", "1", "--cases", "6"});
+           "--deadline-ms", "1000", "--shrink", "1", "--cases", sabotage.cases});
   EXPECT_EQ(finished.result.status, 1) << finished.result.output;
   ASSERT_TRUE(finished.report.contains("records")) << finished.result.output;
   const auto red = finished.with(sabotage.verdict);
@@ -70,7 +71,7 @@ const Sabotage kSabotages[] = {
     {"gate_in_place", "agreement.entry", "lost_path", 2, "refused in place", ""},
     {"gate_by_name", "agreement.entry", "lost_path", 2, "refused when it is named", ""},
     {"order_by_name", "agreement.entry", "wrong", 3, "chosen or named", ""},
-    {"zero_by_count", "agreement.special", "wrong", 2, "do not follow one rule", ""},
+    {"zero_by_count", "agreement.special", "wrong", 2, "do not follow one rule", "", "60"},
     {"leaks", "agreement.create_destroy", "leak", 2, "left behind after destroy", ""},
 };
 
