@@ -103,8 +103,7 @@ void measure(Job& job, Contender& contender, std::uint32_t id, std::size_t size,
   }
 }
 
-// Its workers live for this turn only: contexts of other processes on a GPU slow down kernels that
-// wait for their peers.
+// Its workers live for this turn only, so that nobody else is on its GPUs.
 void take_turn(Job& job, Contender& contender, const Node& node, int world) {
   const std::uint32_t id = start(job, contender, node, world);
   const int replays = node.device_kind == "cuda" ? kReplaysOnDevice : 1;
