@@ -14,8 +14,8 @@
  * function may end the process or leave by a C++ exception (the worker survives the latter, and
  * both are reported as a crash). Every wait must be bounded by world.deadline_ms.
  *
- * Signals: SIGPIPE is ignored, as in Python, which hosts most of these libraries; a write to a peer
- * that has gone fails with EPIPE.
+ * Signals: SIGPIPE is ignored in tutti's workers, as in Python, which hosts most of these libraries;
+ * a write to a peer that has gone fails with EPIPE.
  *
  * Sizes: the first member of a structure is its size in bytes, set by whoever makes the structure:
  * by the backend in tutti_backend, by tutti in all others, tutti_plan included. Enumerations take 4

@@ -58,7 +58,8 @@ void check_fill(Device& device, const DataCase& drawn) {
   const auto [key, count, offset] = drawn;
   RC_ASSERT(device.covers(key));
   const int rank = *rc::gen::inRange(0, key.world);
-  const std::uint64_t first = *rc::gen::element<std::uint64_t>(0, 1, 2, 3, (1ull << 34) - 5);
+  const std::uint64_t first =
+      *rc::gen::element<std::uint64_t>(0, 1, 2, 3, 4, 5, 6, 7, (1ull << 34) - 5);
   const Bytes wanted = input_of(key, rank, first, count);
   void* memory = device.upload(Bytes(wanted.size()), offset * bytes_of(key.dtype));
   device.fill(key, rank, first, count, memory);

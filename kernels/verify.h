@@ -103,7 +103,7 @@ template <typename Element>
 TUTTI_HOST_DEVICE void add_unit(ShareHash& hash, const Unit<Element>& elements,
                                 std::uint64_t unit) {
   constexpr int kBytes = sizeof elements;
-  constexpr int kWords = kBytes < 8 ? 1 : kBytes / 8;
+  constexpr int kWords = kBytes / 8;
   std::uint64_t words[kWords] = {};
   std::memcpy(words, &elements, kBytes);
   TUTTI_UNROLL

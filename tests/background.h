@@ -94,13 +94,14 @@ inline std::vector<std::string> names_in_shm() {
   return names;
 }
 
-// Names that were not there before and stay: what belongs to other runs goes when they end.
+// Names that were not there before and stay: what belongs to other runs goes when they end, after
+// 300 s at most (program.h).
 inline std::vector<std::string> left_in_shm(const std::vector<std::string>& before) {
   std::vector<std::string> left;
   const auto now = names_in_shm();
   std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
                       std::back_inserter(left));
-  for (int i = 0; i < 1200 && !left.empty(); ++i) {
+  for (int i = 0; i < 4000 && !left.empty(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     std::erase_if(left, [](const std::string& name) { return !fs::exists("/dev/shm/" + name); });
   }

@@ -95,7 +95,8 @@ inline std::vector<std::string> lines_of(const std::string& path) {
 inline std::vector<std::string> processes_with(const std::string& mark) {
   std::vector<std::string> found;
   for (const std::string& id : process_ids()) {
-    if (id != std::to_string(::getpid()) && process_text(id, "environ").find(mark) != std::string::npos)
+    if (id != std::to_string(::getpid()) &&
+        process_text(id, "environ").find(mark) != std::string::npos)
       found.push_back(id + " " + process_name(id));
   }
   return found;

@@ -70,6 +70,7 @@ const Sabotage kSabotages[] = {
     {"fixed_point", "agreement.scaled", "wrong", 3, "times a power of two", ""},
     {"gate_in_place", "agreement.entry", "lost_path", 2, "refused in place", ""},
     {"gate_by_name", "agreement.entry", "lost_path", 2, "refused when it is named", ""},
+    {"gate_by_choice", "agreement.entry", "lost_path", 2, "nothing is chosen", ""},
     {"order_by_name", "agreement.entry", "wrong", 3, "chosen or named", ""},
     {"zero_by_count", "agreement.special", "wrong", 2, "do not follow one rule", "", "60"},
     {"leaks", "agreement.create_destroy", "leak", 2, "left behind after destroy", ""},
@@ -166,8 +167,10 @@ TEST(Sabotage, RefusedCreateIsRedWhereItIsClaimed) {
   EXPECT_EQ(lost[1]["dtype"], "bf16");
 }
 
-TEST(Sabotage, CorrectPluginOfTheSameKindIsGreen) {
-  const Finished finished = run({"-np", "4", "--backend", sabotaged("healthy"), "--world", "1..4"});
+TEST(Sabotage, CorrectPluginsOfTheSameKindAreGreen) {
+  const Finished finished =
+      run({"-np", "4", "--backend", sabotaged("healthy") + "," + sabotaged("short_calls"),
+           "--world", "1..4"});
   EXPECT_EQ(finished.result.status, 0) << finished.result.output;
 }
 

@@ -53,13 +53,13 @@ int main(int count, char** arguments) {
     return tutti::serve_as_member(arguments + 2);
   const bool check = count == 3 && std::strcmp(arguments[1], "--check") == 0;
   if (count != 2 && !check) return usage();
+  std::signal(SIGPIPE, SIG_IGN);  // backend.h promises it
   char message[512] = "";
   const tutti_backend* backend = tutti_load_plugin(arguments[count - 1], message, sizeof message);
   if (!backend) {
     std::fprintf(stderr, "tutti worker: %s\n", message);
     return 2;
   }
-  std::signal(SIGPIPE, SIG_IGN);  // backend.h promises it
   if (!check) return tutti_worker_serve(backend);
   std::printf("%s %s\n", backend->name, backend->version());
   return 0;

@@ -64,7 +64,7 @@ std::uint64_t count(const Cell& cell, const Profile& profile, bool zero) {
   const auto world = static_cast<std::uint64_t>(cell.world);
   if (one_in(static_cast<std::uint64_t>(profile.large_one_in))) {
     const std::uint64_t most = bytes_most(cell, profile) / element;
-    return one_in(2) ? most - between(0, world) : log_uniform(most);
+    return one_in(2) ? most - between(0, std::min(most - 1, world)) : log_uniform(most);
   }
   const std::uint64_t most =
       std::min(one_in(kMediumOneIn) ? kMediumBytes : kUsualBytes, bytes_most(cell, profile)) /

@@ -16,7 +16,7 @@ std::uint64_t count(const Cell& cell, const Profile& profile, bool zero);
 Allreduce call(const Cell& cell, const Profile& profile, DataClass data, bool zero);
 
 // Where to split a call in two: anywhere, or where the second part is aligned as the first; 0 where
-// the claims tell the parts from the whole.
+// the claims tell the parts from the whole, and for fewer than two elements.
 std::uint64_t split_of(const Cell& cell, Allreduce call);
 
 // A program of one to four calls, with or without a sync between, all of them made by `one_call`.

@@ -2,6 +2,7 @@
 // same gate. A gate that only one of the entries has is how a case that works becomes one that
 // crashes, or loses its path, when its caller changes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "suites/agreement/draw.h"
 #include "suites/agreement/forms.h"
@@ -23,38 +24,52 @@ ClaimState claim_of(const FormRun& run, const Cell& cell) {
   return cell.backend->claims.state_of(situation_of(run.form, call, *cell.node)).first;
 }
 
-Outcome unlike(Runner& runner, const FormRun& last, const FormRun& carried_out,
-               const FormRun& refused, const std::string& ways) {
-  Outcome outcome = refused.outcome;
+// `lost` is the form that was refused, or went elsewhere, and `last` the one that was run last.
+Outcome unlike(Runner& runner, const FormRun& last, const FormRun& kept, const FormRun& lost,
+               const std::string& ways) {
+  Outcome outcome = lost.outcome;
   outcome.verdict = Verdict::lost_path;
-  outcome.reason =
-      fmt::format("{}, and the claims do not tell these apart: {}", ways,
-                  refused.outcome.reason.empty() ? "no reason was given" : refused.outcome.reason);
-  outcome.paths = carried_out.outcome.paths;
+  outcome.reason = ways + ", and the claims do not tell these apart";
+  if (!lost.is_carried_out()) outcome.reason += ": " + lost.outcome.reason;
+  outcome.paths = kept.outcome.paths;
   runner.blame(last.form, outcome);
   return outcome;
 }
 
 // Out of place and in place.
 Outcome placed_alike(Runner& runner, const FormRun& out, const FormRun& in, const Cell& cell) {
-  if (out.is_carried_out() == in.is_carried_out() || claim_of(out, cell) != claim_of(in, cell))
-    return in.outcome;
-  return out.is_carried_out()
-             ? unlike(runner, in, out, in, "carried out out of place, but refused in place")
-             : unlike(runner, in, in, out, "carried out in place, but refused out of place");
+  if (claim_of(out, cell) != claim_of(in, cell)) return in.outcome;
+  if (out.is_carried_out() && in.is_carried_out()) {
+    if (out.outcome.paths == in.outcome.paths) return in.outcome;
+    return unlike(runner, in, out, in,
+                  fmt::format("path {} out of place, but {} in place",
+                              fmt::join(out.outcome.paths, " "), fmt::join(in.outcome.paths, " ")));
+  }
+  if (out.is_carried_out())
+    return unlike(runner, in, out, in, "carried out out of place, but refused in place");
+  if (in.is_carried_out())
+    return unlike(runner, in, in, out, "carried out in place, but refused out of place");
+  return in.outcome;
 }
 
 // By the path that the backend chose, and by its name.
 Outcome chosen_alike(Runner& runner, const FormRun& named, const FormRun& chosen,
                      const Cell& cell) {
-  if (!chosen.is_carried_out() || chosen.outcome.paths != std::set<std::string>{cell.path})
-    return named.outcome;
+  if (claim_of(named, cell) != claim_of(chosen, cell)) return named.outcome;
+  const std::set<std::string> this_path{cell.path};
+  if (named.is_carried_out() && !chosen.is_carried_out()) {
+    return unlike(
+        runner, chosen, named, chosen,
+        fmt::format("path {} is carried out when it is named, but nothing is chosen", cell.path));
+  }
+  if (!chosen.is_carried_out() || chosen.outcome.paths != this_path) return named.outcome;
   if (!named.is_carried_out()) {
     return unlike(
         runner, chosen, chosen, named,
         fmt::format("path {} is chosen and carried out, but refused when it is named", cell.path));
   }
-  if (!cell.backend->claims.same_bits_each_time.include(cell.path)) return named.outcome;
+  const bool is_same = cell.backend->claims.same_bits_each_time.include(cell.path);
+  if (!is_same || named.outcome.paths != this_path) return named.outcome;
   return with_same_bits(runner, named, chosen,
                         fmt::format("path {} gives the same bits, chosen or named", cell.path));
 }
