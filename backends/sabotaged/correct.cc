@@ -150,6 +150,7 @@ tutti_backend* broken(const char* name, const Sabotage& chosen) {
   sabotage = chosen;
   table.name = name;
   if (chosen.run) table.run = chosen.run;
+  if (chosen.plan) table.plan = chosen.plan;
   return &table;
 }
 

@@ -33,6 +33,9 @@ struct Sabotage {
   // Instead of correct_run.
   tutti_status (*run)(void* communicator, const tutti_request* request,
                       const char** path) = nullptr;
+  // Instead of the plan that correct_run keeps.
+  tutti_status (*plan)(const tutti_facts* facts, int32_t rank, const tutti_request* request,
+                       tutti_plan* plan) = nullptr;
   // On the stream, when the right result is in request.recv.
   void (*after)(const Call& call) = nullptr;
   // False: the contribution of `rank` to the element `index` is left out of the result.

@@ -12,8 +12,4 @@ tutti_status run(void* communicator, const tutti_request* request, const char** 
 }
 }  // namespace
 
-TUTTI_SABOTAGED {
-  tutti_backend* table = broken("gate_by_choice", {.run = run});
-  table->plan = plan_unknown;
-  return table;
-}
+TUTTI_SABOTAGED { return broken("gate_by_choice", {.run = run, .plan = plan_unknown}); }

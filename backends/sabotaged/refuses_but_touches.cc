@@ -12,8 +12,4 @@ tutti_status run(void* communicator, const tutti_request* request, const char**)
 }
 }  // namespace
 
-TUTTI_SABOTAGED {
-  tutti_backend* table = broken("refuses_but_touches", {.run = run});
-  table->plan = plan_unknown;
-  return table;
-}
+TUTTI_SABOTAGED { return broken("refuses_but_touches", {.run = run, .plan = plan_unknown}); }

@@ -22,8 +22,7 @@ tutti_status run(void* communicator, const tutti_request* request, const char** 
 }  // namespace
 
 TUTTI_SABOTAGED {
-  tutti_backend* table = broken("short_calls", {.run = run});
-  table->plan = plan_unknown;
+  tutti_backend* table = broken("short_calls", {.run = run, .plan = plan_unknown});
   table->paths = paths;
   return table;
 }

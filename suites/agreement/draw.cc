@@ -104,6 +104,10 @@ Allreduce call(const Cell& cell, const Profile& profile, DataClass data, bool ze
   return one;
 }
 
+std::uint32_t rotation_of(const Cell& cell) {
+  return static_cast<std::uint32_t>(between(1, static_cast<std::uint64_t>(cell.world) - 1));
+}
+
 std::uint64_t split_of(const Cell& cell, Allreduce call) {
   if (call.count < 2) return 0;
   const std::uint64_t step = kAlignment / bytes_of(call.dtype);

@@ -15,6 +15,9 @@ std::uint64_t count(const Cell& cell, const Profile& profile, bool zero);
 // One call of the cell's dtype and op.
 Allreduce call(const Cell& cell, const Profile& profile, DataClass data, bool zero);
 
+// By how many ranks to rotate the inputs of a call, in a world of two or more.
+std::uint32_t rotation_of(const Cell& cell);
+
 // Where to split a call in two: anywhere, or where the second part is aligned as the first; 0 where
 // the claims tell the parts from the whole, and for fewer than two elements.
 std::uint64_t split_of(const Cell& cell, Allreduce call);

@@ -15,12 +15,9 @@ SkipCause where_order_does_not_matter(const Cell& cell) {
 }
 
 Case draw_case(const Cell& cell, const Profile& profile) {
-  const auto world = static_cast<std::uint64_t>(cell.world);
-  const bool rounds = world == 2 && draw::one_in(2);
+  const bool rounds = cell.world == 2 && draw::one_in(2);
   return with_calls(draw::case_with(cell, profile, rounds ? DataClass::rounding : DataClass::exact),
-                    [&](Allreduce& call) {
-                      call.rotate = static_cast<std::uint32_t>(draw::between(1, world - 1));
-                    });
+                    [&](Allreduce& call) { call.rotate = draw::rotation_of(cell); });
 }
 
 Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh) {

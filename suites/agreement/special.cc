@@ -10,10 +10,7 @@ namespace {
 
 Case draw_case(const Cell& cell, const Profile& profile) {
   return with_calls(draw::case_with(cell, profile, DataClass::special), [&](Allreduce& call) {
-    if (cell.world > 1 && draw::one_in(2)) {
-      call.rotate =
-          static_cast<std::uint32_t>(draw::between(1, static_cast<std::uint64_t>(cell.world) - 1));
-    }
+    if (cell.world > 1 && draw::one_in(2)) call.rotate = draw::rotation_of(cell);
     if (draw::one_in(4)) call.split = draw::split_of(cell, call);
   });
 }
