@@ -6,18 +6,15 @@
 //   status 1 if any did
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/hash_store.h>
-#include <gloo/transport/tcp/device.h>
 
-#include <barrier>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "backends/gloo/direct_ranks.h"
 
 namespace {
 
@@ -80,31 +77,10 @@ std::string attempt(const std::shared_ptr<gloo::Context>& context, const Trial& 
   return "";
 }
 
-// Each trial has contexts of its own, so that one failure does not spoil the next. They live until
-// all ranks are done: a rank that leaves early looks like a dead one to a rank that still connects.
+// Each trial has contexts of its own, so that one failure does not spoil the next.
 std::vector<std::string> attempt_on_all(int world, const Trial& trial) {
-  gloo::rendezvous::HashStore store;
-  std::vector<std::string> failures(world);
-  std::barrier done(world);
-  std::vector<std::thread> ranks;
-  for (int rank = 0; rank < world; ++rank) {
-    ranks.emplace_back([&, rank] {
-      auto context = std::make_shared<gloo::rendezvous::Context>(rank, world);
-      try {
-        gloo::transport::tcp::attr address;
-        address.iface = "lo";
-        auto device = gloo::transport::tcp::CreateDevice(address);
-        context->setTimeout(std::chrono::seconds(10));
-        context->connectFullMesh(store, device);
-        failures[rank] = attempt(context, trial, 1);
-      } catch (const std::exception& error) {
-        failures[rank] = std::string("connecting: ") + error.what();
-      }
-      done.arrive_and_wait();
-    });
-  }
-  for (std::thread& rank : ranks) rank.join();
-  return failures;
+  return on_all_ranks(world, std::chrono::seconds(10),
+                      [&](const auto& context) { return attempt(context, trial, 1); });
 }
 
 }  // namespace

@@ -7,19 +7,15 @@
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/allreduce_ring.h>
 #include <gloo/allreduce_ring_chunked.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/hash_store.h>
-#include <gloo/transport/tcp/device.h>
 
 #include <algorithm>
-#include <barrier>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "backends/gloo/direct_ranks.h"
 
 namespace {
 
@@ -55,27 +51,9 @@ std::string result_of(const std::string& name, const Context& context, int world
 }
 
 int wrong_in(const std::string& name, int world, int count) {
-  gloo::rendezvous::HashStore store;
-  std::barrier done(world);
-  std::vector<std::thread> ranks;
-  std::vector<std::string> results(static_cast<size_t>(world));
-  for (int rank = 0; rank < world; ++rank) {
-    ranks.emplace_back([&, rank] {
-      auto context = std::make_shared<gloo::rendezvous::Context>(rank, world);
-      try {
-        gloo::transport::tcp::attr address;
-        address.iface = "lo";
-        context->setTimeout(std::chrono::seconds(5));
-        auto device = gloo::transport::tcp::CreateDevice(address);
-        context->connectFullMesh(store, device);
-        results[static_cast<size_t>(rank)] = result_of(name, context, world, count);
-      } catch (const std::exception& error) {
-        results[static_cast<size_t>(rank)] = error.what();
-      }
-      done.arrive_and_wait();
-    });
-  }
-  for (std::thread& rank : ranks) rank.join();
+  const auto results = on_all_ranks(world, std::chrono::seconds(5), [&](const auto& context) {
+    return result_of(name, context, world, count);
+  });
   for (int rank = 0; rank < world; ++rank) {
     const std::string& result = results[static_cast<size_t>(rank)];
     if (result.empty()) continue;

@@ -8,19 +8,16 @@
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_ring_chunked.h>
 #include <gloo/math.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/hash_store.h>
-#include <gloo/transport/tcp/device.h>
 
-#include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "backends/gloo/direct_ranks.h"
 
 namespace {
 
@@ -50,31 +47,14 @@ int main(int argument_count, char** arguments) {
   };
   const int world = static_cast<int>(argument(1, 4));
   const std::size_t first = argument(2, 8192), second = argument(3, 8388604);
-  gloo::rendezvous::HashStore store;
-  std::barrier done(world);
-  std::vector<std::thread> ranks;
-  std::vector<std::string> results(static_cast<std::size_t>(world), "right");
-  for (int rank = 0; rank < world; ++rank) {
-    ranks.emplace_back([&, rank] {
-      auto context = std::make_shared<gloo::rendezvous::Context>(rank, world);
-      try {
-        gloo::transport::tcp::attr address;
-        address.iface = "lo";
-        context->setTimeout(std::chrono::seconds(10));
-        auto device = gloo::transport::tcp::CreateDevice(address);
-        context->connectFullMesh(store, device);
-        if (first > 0) run_chunked(context, first);
-        const auto start = std::chrono::steady_clock::now();
-        run_newer(context, second);
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-        if (rank == 0) std::printf("the second call took %.2f s\n", took.count());
-      } catch (const std::exception& error) {
-        results[static_cast<std::size_t>(rank)] = error.what();
-      }
-      done.arrive_and_wait();
-    });
-  }
-  for (std::thread& rank : ranks) rank.join();
+  const auto results = on_all_ranks(world, std::chrono::seconds(10), [&](const auto& context) {
+    if (first > 0) run_chunked(context, first);
+    const auto start = std::chrono::steady_clock::now();
+    run_newer(context, second);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (context->rank == 0) std::printf("the second call took %.2f s\n", took.count());
+    return std::string("right");
+  });
   bool failed = false;
   for (int rank = 0; rank < world; ++rank) {
     std::printf("rank %d: %s\n", rank, results[static_cast<std::size_t>(rank)].c_str());
