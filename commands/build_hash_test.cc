@@ -5,7 +5,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "reports/temporary_folder.h"
+#include "fixtures/world/temporary_folder.h"
 
 namespace tutti {
 namespace {

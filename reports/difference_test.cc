@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <fstream>
 
+#include "fixtures/world/temporary_folder.h"
 #include "reports/report.h"
 #include "reports/sample_record.h"
-#include "reports/temporary_folder.h"
 
 namespace tutti {
 namespace {

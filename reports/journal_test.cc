@@ -5,9 +5,9 @@
 #include <set>
 #include <sstream>
 
+#include "fixtures/world/temporary_folder.h"
 #include "reports/report.h"
 #include "reports/sample_record.h"
-#include "reports/temporary_folder.h"
 
 namespace tutti {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reports/temporary_folder.h"
+#include "fixtures/world/temporary_folder.h"
 
 namespace tutti {
 namespace {

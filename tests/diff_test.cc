@@ -27,7 +27,7 @@ class Diff : public ::testing::Test {
     return report;
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
 };
 
 bool has(const CommandResult& result, const std::string& text) {

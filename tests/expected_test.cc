@@ -8,7 +8,7 @@ namespace {
 // A run of a sabotaged plugin with an entry of known failures beside it.
 Finished run_with(const std::string& plugin, const std::string& entry,
                   const std::string& cases = "6") {
-  const Folder folder;
+  const TemporaryFolder folder;
   fs::create_directory(folder / plugin);
   const fs::path source(sabotaged(plugin)), copy = fs::path(folder / plugin) / (plugin + ".so");
   fs::copy(source, copy);

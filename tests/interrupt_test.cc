@@ -18,7 +18,7 @@ struct Ending {
 class EndedBy : public ::testing::TestWithParam<Ending> {};
 
 TEST_P(EndedBy, LeavesNothingAndMarksTheRunIncomplete) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string out = folder / "out";
   const auto shm_before = names_in_shm();
   Background background("one_shot", out, fmt::format("{}-{}", GetParam().name, ::getpid()));
@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, EndedBy,
                          [](const auto& info) { return info.param.name; });
 
 TEST(Director, KilledKeepsTheJournalAndLeavesNoProcess) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string out = folder / "out";
   Background background("one_shot", out, fmt::format("director-{}", ::getpid()));
   ASSERT_TRUE(wait_for_records(out)) << "no record within 30 s";

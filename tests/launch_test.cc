@@ -64,7 +64,7 @@ TEST(Launch, UnknownBackendAndNodeNameTheNearest) {
 }
 
 TEST(Launch, UsersOwnMpirunLine) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const CommandResult result =
       command(mpirun({"-np", "3", program(), "run", "--backend", "one_shot", "--world", "3",
                       "--filter", "*exact*", "--out", folder / "out"}));
@@ -92,7 +92,7 @@ TEST(Launch, TwoBackendsOfOneName) {
 }
 
 TEST(Launch, AFolderWithRecordsIsRefusedAndKept) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::vector<std::string> words{"run",      "-np",     "1",           "--backend",
                                        "one_shot", "--cases", "1",           "--filter",
                                        "*exact*",  "--out",   folder / "out"};
@@ -105,7 +105,7 @@ TEST(Launch, AFolderWithRecordsIsRefusedAndKept) {
 }
 
 TEST(Launch, VariablesOfGoogleTestDoNotActOnARun) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto records = [&](const std::string& name, std::vector<std::string> words) {
     const std::vector<std::string> run{program(),   "run",      "-np",     "2",
                                        "--backend", "one_shot", "--cases", "1",
@@ -124,7 +124,7 @@ TEST(Launch, VariablesOfGoogleTestDoNotActOnARun) {
 }
 
 TEST(Launch, ReportsGoBelowTheFolderThatTheScriptNames) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const CommandResult result =
       command({"env", "TUTTI_REPORTS_BASE=" + folder / "base", program(), "run", "-np", "1",
                "--backend", "one_shot", "--cases", "1", "--filter", "*exact*"});
@@ -156,7 +156,7 @@ TEST(Bench, TheFirstOfLatencyIsTheOneWithAReference) {
 }
 
 TEST(Seed, SameSeedSameCasesAndAPrefixUnderTime) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto trace = [&](const std::string& name, std::vector<std::string> more) {
     more.insert(more.begin(), {"-np", "2", "--backend", "one_shot", "--filter", "*exact*",
                                "--trace", folder / name});

@@ -15,7 +15,7 @@ class InMpiWorld {
   const std::string& plugin() const { return plugin_; }
 
  private:
-  const Folder folder_;
+  const TemporaryFolder folder_;
   const std::string plugin_;
 };
 
@@ -66,7 +66,7 @@ TEST(MpiWorld, IsNotHostedInARank) {
 }
 
 TEST(MpiWorld, OfADirectorThatIsKilledLeavesNothing) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string out = folder / "out";
   const InMpiWorld healthy("healthy");
   const auto shm_before = names_in_shm();

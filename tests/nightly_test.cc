@@ -33,7 +33,7 @@ class Nightly : public ::testing::Test {
     return run_command(words, limits);
   }
 
-  Folder folder_;
+  TemporaryFolder folder_;
   std::string cases_ = "4";
 };
 

@@ -15,6 +15,7 @@
 
 #include "fixtures/world/command.h"
 #include "fixtures/world/process_table.h"
+#include "fixtures/world/temporary_folder.h"
 
 namespace tutti::testing {
 
@@ -29,22 +30,6 @@ inline fs::path lib_folder() {
 inline std::string sabotaged(const std::string& name) {
   return (lib_folder() / "sabotaged" / name / (name + ".so")).string();
 }
-
-// A folder that goes away with the test.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "tutti-test-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 inline CommandResult tutti(std::vector<std::string> arguments,
                            std::chrono::seconds timeout = std::chrono::seconds(120)) {
@@ -72,7 +57,7 @@ struct Finished {
 // `tutti run arguments`, with its report. The backends of tests have no more dtypes and ops.
 inline Finished run(std::vector<std::string> arguments,
                     std::chrono::seconds timeout = std::chrono::seconds(300)) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string out = folder / "out";
   arguments.insert(arguments.begin(), "run");
   arguments.insert(arguments.end(),

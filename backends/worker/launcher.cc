@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace tutti {
 
@@ -42,7 +44,7 @@ int serve_as_launcher(char** words) {
   ::sigaddset(&signals, SIGTERM);
   ::sigprocmask(SIG_BLOCK, &signals, &before);
   const pid_t own = ::getpid(), program = ::fork();
-  if (program == 0) become(words, before, own);
+  if (program == 0) become(words + 1, before, own);
   if (program < 0) return kNotExecuted;
   int status = -1;
   // Until a child ends or the rank says so: both are certain.
@@ -51,6 +53,8 @@ int serve_as_launcher(char** words) {
     if (::sigwait(&signals, &signal) == 0 && signal == SIGTERM && status < 0)
       ::kill(program, SIGTERM);
   }
+  std::error_code ignored;
+  std::filesystem::remove_all(words[0], ignored);
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   std::signal(WTERMSIG(status), SIG_DFL);
   ::raise(WTERMSIG(status));

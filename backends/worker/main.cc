@@ -25,7 +25,7 @@ int usage() {
   std::fprintf(
       stderr,
       "usage: tutti-worker PLUGIN.so | --facts | --verify-speed host|cuda | --check PLUGIN.so "
-      "| --launch PROGRAM ARGUMENT... | --member MEETING PROGRAM ARGUMENT...\n");
+      "| --launch FOLDER PROGRAM ARGUMENT... | --member MEETING PROGRAM ARGUMENT...\n");
   return 2;
 }
 
@@ -47,7 +47,7 @@ int main(int count, char** arguments) {
   if (count == 2 && std::strcmp(arguments[1], "--facts") == 0) return print(tutti_real_node);
   if (count == 3 && std::strcmp(arguments[1], "--verify-speed") == 0)
     return print([&](const char* folder) { return tutti_verify_speed(arguments[2], folder); });
-  if (count >= 3 && std::strcmp(arguments[1], "--launch") == 0)
+  if (count >= 4 && std::strcmp(arguments[1], "--launch") == 0)
     return tutti::serve_as_launcher(arguments + 2);
   if (count >= 4 && std::strcmp(arguments[1], "--member") == 0)
     return tutti::serve_as_member(arguments + 2);
