@@ -1,6 +1,8 @@
 // tutti bench SUBJECT.
 #include "commands/bench.h"
 
+#include <fmt/format.h>
+
 namespace tutti {
 
 const BenchSubject* find_bench_subject(const std::string& name) {
@@ -14,6 +16,13 @@ std::vector<std::string> bench_subject_names() {
   std::vector<std::string> names;
   for (const BenchSubject& subject : kBenchSubjects) names.emplace_back(subject.name);
   return names;
+}
+
+std::string size_in_words(std::uint64_t bytes) {
+  constexpr std::array kUnits{"bytes", "KiB", "MiB"};
+  std::size_t unit = 0;
+  for (; unit + 1 < kUnits.size() && bytes != 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
+  return fmt::format("{} {}", bytes, kUnits[unit]);
 }
 
 // The command line knows known names only.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,8 @@ inline constexpr std::array kBenchSubjects{
 // Null for an unknown name.
 const BenchSubject* find_bench_subject(const std::string& name);
 std::vector<std::string> bench_subject_names();
+
+// "8 KiB": in the largest unit that leaves it whole.
+std::string size_in_words(std::uint64_t bytes);
 
 }  // namespace tutti

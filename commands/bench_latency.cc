@@ -17,7 +17,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array<std::uint64_t, 3> kSizes{8u << 10, 64u << 10, 1u << 20};
 constexpr int kCalls = 122;  // in one verify pass of the model that the suite was made for
 constexpr int kRounds = 3;   // in which backends take turns
 constexpr int kSamples = 5;  // a round
@@ -28,7 +27,7 @@ constexpr std::chrono::milliseconds kBurstTimeout{120'000};
 struct Contender {
   BackendEntry backend;
   std::string declined;
-  std::array<std::vector<double>, kSizes.size()> micros;
+  std::vector<std::vector<double>> micros;  // by size
 };
 
 unsigned memory_of(const Node& node) {
@@ -91,7 +90,7 @@ std::uint32_t start(Job& job, Contender& contender, const Node& node, int world)
 
 // A sample is over when the last rank is through.
 void measure(Job& job, Contender& contender, std::uint32_t id, std::size_t size, int replays) {
-  const Burst burst{kSizes[size], kCalls, replays, kSamples};
+  const Burst burst{job.options.sizes[size], kCalls, replays, kSamples};
   const Replies replies = job.director.ask(id, Kind::burst, {to_text(burst)}, kBurstTimeout);
   contender.declined = problem_of(replies);
   if (!contender.declined.empty()) return;
@@ -107,7 +106,7 @@ void measure(Job& job, Contender& contender, std::uint32_t id, std::size_t size,
 void take_turn(Job& job, Contender& contender, const Node& node, int world) {
   const std::uint32_t id = start(job, contender, node, world);
   const int replays = node.device_kind == "cuda" ? kReplaysOnDevice : 1;
-  for (std::size_t size = 0; size < kSizes.size() && contender.declined.empty(); ++size)
+  for (std::size_t size = 0; size < contender.micros.size() && contender.declined.empty(); ++size)
     measure(job, contender, id, size, replays);
   if (id != 0) job.director.kill(id);
 }
@@ -118,7 +117,7 @@ void print_row(const Contender& contender, const Contender& base) {
     return;
   }
   fmt::print("{:<16}", contender.backend.name);
-  for (std::size_t size = 0; size < kSizes.size(); ++size) {
+  for (std::size_t size = 0; size < contender.micros.size(); ++size) {
     const double micros = median(contender.micros[size]);
     fmt::print(" {:>10.2f} {:>7}", micros,
                fmt::format("({:.2f})", micros / median(base.micros[size])));
@@ -129,14 +128,15 @@ void print_row(const Contender& contender, const Contender& base) {
 void measure_world(Job& job, const std::vector<BackendEntry>& backends, const Node& node,
                    int world) {
   std::vector<Contender> contenders;
-  for (const BackendEntry& backend : backends) contenders.push_back({backend, "", {}});
+  for (const BackendEntry& backend : backends)
+    contenders.push_back({backend, "", std::vector<std::vector<double>>(job.options.sizes.size())});
   for (int round = 0; round < kRounds; ++round) {
     for (Contender& contender : contenders) {
       if (contender.declined.empty()) take_turn(job, contender, node, world);
     }
   }
   fmt::print("world {}\n{:<16}", world, "");
-  for (const std::uint64_t bytes : kSizes) fmt::print(" {:>14} KiB", bytes >> 10);
+  for (const std::uint64_t bytes : job.options.sizes) fmt::print(" {:>18}", size_in_words(bytes));
   fmt::print("\n");
   const auto base = std::find_if(contenders.begin(), contenders.end(),
                                  [](const auto& one) { return one.declined.empty(); });

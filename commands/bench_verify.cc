@@ -32,8 +32,6 @@ json measured(const Job& job, const std::string& device_kind) {
   return told;
 }
 
-std::string size_text(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
-
 }  // namespace
 
 int bench_verify(Job& job) {
@@ -50,7 +48,7 @@ int bench_verify(Job& job) {
   std::map<std::string, double> at_world_2;
   for (const json& one : told) {
     const std::string dtype = one.at("dtype"), data = one.at("data");
-    const std::string size = size_text(one.at("bytes"));
+    const std::string size = size_in_words(one.at("bytes"));
     const double verify = one.at("verify"), fill = one.at("fill"), copy = one.at("copy");
     const double fraction = verify / copy;
     const double base = at_world_2.try_emplace(dtype + data + size, fraction).first->second;

@@ -60,6 +60,12 @@ std::string bench_problem(const std::string& subject) {
                      nearest(subject, bench_subject_names()));
 }
 
+// Messages are of fp32.
+std::string size_problem(const std::string& bytes) {
+  const bool is_whole = bytes != "0" && std::stoull(bytes) % sizeof(float) == 0;
+  return is_whole ? "" : fmt::format("a message of {} bytes is not of whole fp32 elements", bytes);
+}
+
 void add_bench_options(CLI::App& bench, Options& options) {
   std::string subjects = "what is measured:";
   for (const BenchSubject& subject : kBenchSubjects)
@@ -73,6 +79,12 @@ void add_bench_options(CLI::App& bench, Options& options) {
                    "machine to measure on; real where there is a GPU, else host");
   bench.add_option("--world", options.worlds,
                    "world sizes of latency; by default 2, 4 and 8, as far as there are devices");
+  bench
+      .add_option("--size", options.sizes,
+                  "message sizes of latency, such as 8KiB,1MiB; by default 8KiB,64KiB,1MiB")
+      ->delimiter(',')
+      ->check(size_problem)
+      ->transform(CLI::AsSizeValue(false));
 }
 
 void add_diff_options(CLI::App& diff, Options& options) {

@@ -31,7 +31,8 @@ struct Options {
   std::uint64_t deadline_ms = 10'000;
   std::string line;  // replay
   std::string bench = "overhead";
-  std::string before, after;  // diff
+  std::vector<std::uint64_t> sizes{8u << 10, 64u << 10, 1u << 20};  // bytes, of bench latency
+  std::string before, after;                                        // diff
   bool json = false;
 };
 
