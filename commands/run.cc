@@ -119,7 +119,7 @@ int run_and_report(const Plan& plan, RunContext& context, const std::string& fol
   } catch (const SuiteError& error) {
     stopped = error.what();
   }
-  info.options["one_in"] = context.one_in;
+  info.options["one_in"] = context.sample.one_in;
   info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   write_reports(folder, info, records);
   printer.end();
@@ -129,8 +129,8 @@ int run_and_report(const Plan& plan, RunContext& context, const std::string& fol
     return 2;
   }
   fmt::print("{}{}\nreport: {}\n", summary_table(records), red_cells(records), folder);
-  if (context.one_in > 1)
-    fmt::print("one in {} cells was checked; --cells 0 checks all\n", context.one_in);
+  if (context.sample.one_in > 1)
+    fmt::print("one in {} cells was checked; --cells 0 checks all\n", context.sample.one_in);
   if (exit_status_of(records) == 2)
     fmt::print(stderr, "tutti: nothing was tested; see --filter, --backend and `tutti list`\n");
   return exit_status_of(records);

@@ -183,7 +183,7 @@ Record check_cell(RunContext& context, const Cell& cell) {
     skip(record, SkipCause::no_gpu, "it takes CUDA memory only, and this node has none");
   } else if (cause != SkipCause::none) {
     skip(record, cause, "");
-  } else if (!is_in_sample(cell, context.one_in, context.seed)) {
+  } else if (!context.sample.takes(cell)) {
     skip(record, SkipCause::not_in_sample, "");
   } else if (context.known_to_hang.contains(path_in_world(cell))) {
     skip(record, SkipCause::known_failure, "another cell of this path and world shows it");

@@ -10,6 +10,7 @@
 
 #include "reports/record.h"
 #include "suites/property.h"
+#include "suites/sample.h"
 
 namespace tutti {
 
@@ -20,7 +21,7 @@ struct RunContext {
   std::string build_id{};
   std::chrono::steady_clock::time_point end =
       std::chrono::steady_clock::time_point::max();  // --time
-  int one_in = 1;                  // the sample of cells that is checked (sample.h)
+  Sample sample{};                                   // of cells that are checked
   std::ofstream* trace = nullptr;  // gets the line of every case drawn; null: none
   std::map<std::string, std::string> not_installed{};  // backend -> why, once it is known
   std::map<std::string, std::string> broken{};         // backend -> why it cannot be hosted

@@ -33,14 +33,16 @@ int thinning(std::uint64_t cells, std::uint64_t most) {
   return static_cast<int>(std::clamp<std::uint64_t>((cells + most - 1) / most, 1, kThinnest));
 }
 
-bool is_in_sample(const Cell& cell, int one_in, std::uint64_t seed) {
+bool Sample::takes(const Cell& cell) const {
   if (one_in == 1) return true;
   const std::string stratum = fmt::format("{}/{}/{}/{}/{}", seed, cell.backend->name, cell.path,
                                           name_of(cell.dtype), name_of(cell.op));
+  const auto world = std::find(worlds.begin(), worlds.end(), cell.world) - worlds.begin();
   const std::uint64_t turn =
-      hash_bytes(stratum.data(), stratum.size()) + static_cast<std::uint64_t>(cell.world);
+      hash_bytes(stratum.data(), stratum.size()) + static_cast<std::uint64_t>(world);
   const auto wanted = static_cast<std::uint64_t>(one_in);
-  if (cell.property->cases_most > 0) return turn % wanted == 0;
+  if (cell.property->cases_most > 0)
+    return turn % std::min<std::uint64_t>(wanted, worlds.size()) == 0;
   const auto [place, all] = place_of(cell);
   const std::uint64_t n = std::clamp<std::uint64_t>(all / 2, 1, wanted);
   return (turn + place) % n == 0;

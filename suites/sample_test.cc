@@ -19,52 +19,67 @@ TEST(Sample, IsThinnedNoMoreThanNeeded) {
   EXPECT_EQ(thinning(1'000'000'000, 1), 6);
 }
 
-class Cells : public testing::TestWithParam<int> {
+// A backend that claims as much as there is, and one that claims nothing.
+BackendEntry backend_that_claims(bool all) {
+  BackendEntry backend{"some", "", "", false, {}, {}};
+  Claims& claims = backend.claims;
+  claims.same_bits_on_all_ranks.all = claims.in_place_same_bits.all = all;
+  claims.same_bits_each_time.all = claims.same_bits_at_any_place.all = all;
+  return backend;
+}
+
+Node one_host() {
+  Node node;
+  node.name = node.device_kind = "host";
+  RankFacts facts;
+  facts.host = "one";
+  facts.peer_access = facts.nvlinks = {1};
+  node.devices = {facts};
+  return node;
+}
+
+// One in how many cells, whether the backend claims all, and whether there is another one.
+class Cells : public testing::TestWithParam<std::tuple<int, bool, bool>> {
  protected:
   template <typename Visit>
   void for_each(const Visit& visit) {
     for (const Dtype dtype : kDtypes) {
       for (const Op op : kOps) {
-        for (int world = 1; world <= 8; ++world) {
+        for (const int world : sample_.worlds) {
           for (const Property& property : properties())
-            visit({&property, &backend_, &node_, {}, world, "ring", dtype, op});
+            visit({&property, &backend_, &node_, references_, world, "ring", dtype, op});
         }
       }
     }
   }
-  const BackendEntry backend_{"some", "", "", false, {}, {}};
-  static Node node() {
-    Node node;
-    node.name = node.device_kind = "host";
-    RankFacts facts;
-    facts.host = "one";
-    facts.peer_access = facts.nvlinks = {1};
-    node.devices = {facts};
-    return node;
+  static bool applies(const Cell& cell) {
+    return cell.property->not_applicable(cell) == SkipCause::none;
   }
-  const Node node_ = node();
-};
 
-// Properties that hold back what a backend computes, or compute nothing.
-bool looks_at_numbers(const Property& property) {
-  return property.name != "refusal" && property.name != "zero_count" && property.name != "ranks" &&
-         property.name != "create_destroy";
-}
+  Sample sample_{std::get<0>(GetParam()), 1, {1, 2, 3, 4, 5, 6, 7, 8}};
+  const Node node_ = one_host();
+  const BackendEntry backend_ = backend_that_claims(std::get<1>(GetParam()));
+  const BackendEntry other_{"other", "", "", false, {}, {}};
+  const std::vector<const BackendEntry*> references_ =
+      std::get<2>(GetParam()) ? std::vector{&other_} : std::vector<const BackendEntry*>{};
+};
 
 TEST_P(Cells, EachStratumMeetsEachWorldAndEachPropertyThatApplies) {
   using Stratum = std::tuple<std::string, Dtype, Op>;
   std::map<Stratum, std::set<int>> worlds;
-  std::map<Stratum, std::set<std::string>> met, applies;
+  std::map<Stratum, std::set<std::string>> met, applying;
   for_each([&](const Cell& cell) {
-    if (cell.property->not_applicable(cell) != SkipCause::none) return;
+    if (!applies(cell)) return;
     const Stratum stratum{cell.path, cell.dtype, cell.op};
-    applies[stratum].insert(cell.property->name);
-    if (!is_in_sample(cell, GetParam(), 1)) return;
+    applying[stratum].insert(cell.property->name);
+    if (!sample_.takes(cell)) return;
     met[stratum].insert(cell.property->name);
-    if (looks_at_numbers(*cell.property)) worlds[stratum].insert(cell.world);
+    // The others' calls are of another stratum, or one call of a path stands for all.
+    if (cell.property->name != "refusal" && cell.property->cases_most == 0)
+      worlds[stratum].insert(cell.world);
   });
-  ASSERT_EQ(applies.size(), kDtypes.size() * kOps.size());
-  for (const auto& [stratum, names] : applies) {
+  ASSERT_EQ(applying.size(), kDtypes.size() * kOps.size());
+  for (const auto& [stratum, names] : applying) {
     EXPECT_EQ(worlds[stratum].size(), 8u);
     // Some properties do not apply to averages in most worlds.
     if (std::get<Op>(stratum) != TUTTI_AVG) {
@@ -76,28 +91,39 @@ TEST_P(Cells, EachStratumMeetsEachWorldAndEachPropertyThatApplies) {
 TEST_P(Cells, OneInSoManyIsTakenAndTwoAtLeast) {
   std::map<std::tuple<std::string, Dtype, Op, int>, std::pair<int, int>> taken_of_all;
   for_each([&](const Cell& cell) {
-    if (cell.property->cases_most > 0 || cell.property->not_applicable(cell) != SkipCause::none)
-      return;
+    if (cell.property->cases_most > 0 || !applies(cell)) return;
     auto& [taken, all] = taken_of_all[{cell.path, cell.dtype, cell.op, cell.world}];
     ++all;
-    taken += is_in_sample(cell, GetParam(), 1);
+    taken += sample_.takes(cell);
   });
   for (const auto& [stratum, counts] : taken_of_all) {
     const auto [taken, all] = counts;
-    EXPECT_GE(taken, std::max(std::min(2, all), all / GetParam()));
-    EXPECT_LE(taken, std::max(3, (all + GetParam() - 1) / GetParam()));
+    EXPECT_GE(taken, std::max(std::min(2, all), all / sample_.one_in));
+    EXPECT_LE(taken, std::max(3, (all + sample_.one_in - 1) / sample_.one_in));
+  }
+}
+
+// Whichever worlds it has, as few as one.
+TEST_P(Cells, EachRunMakesCommunicatorsOfEachPath) {
+  for (const std::vector<int>& worlds : {std::vector{3}, {2, 4}, {2, 4, 6, 8}}) {
+    sample_.worlds = worlds;
+    int taken = 0;
+    for_each([&](const Cell& cell) {
+      taken += cell.property->cases_most > 0 && applies(cell) && sample_.takes(cell);
+    });
+    EXPECT_GE(taken, 1) << worlds.size() << " worlds";
   }
 }
 
 TEST_P(Cells, AnotherSeedTakesOthers) {
+  const Sample other{sample_.one_in, 2, sample_.worlds};
   std::uint64_t different = 0;
-  for_each([&](const Cell& cell) {
-    different += is_in_sample(cell, GetParam(), 1) != is_in_sample(cell, GetParam(), 2);
-  });
-  EXPECT_EQ(different > 0, GetParam() > 1);
+  for_each([&](const Cell& cell) { different += sample_.takes(cell) != other.takes(cell); });
+  EXPECT_EQ(different > 0, sample_.one_in > 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(OneIn, Cells, testing::Range(1, 7));
+INSTANTIATE_TEST_SUITE_P(OneIn, Cells,
+                         testing::Combine(testing::Range(1, 7), testing::Bool(), testing::Bool()));
 
 }  // namespace
 }  // namespace tutti

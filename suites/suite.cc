@@ -241,7 +241,8 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
               std::vector<Record>& records) {
   const std::vector<BackendEntry> references = installed_backends(places());
   const std::vector<PlannedTest> tests = tests_of(context, plan, references);
-  context.one_in = thinning(cells_to_check(context, tests), context.profile.cells_most);
+  context.sample = {thinning(cells_to_check(context, tests), context.profile.cells_most),
+                    context.seed, plan.worlds};
   Running running{context, tests, progress, records, 0, nullptr};
   for (const PlannedTest& test : tests) {
     testing::RegisterTest(
