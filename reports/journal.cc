@@ -37,6 +37,9 @@ off_t whole_lines(int file, const std::string& path) {
   return 0;
 }
 
+// A pipe or a special file cannot be synced, and does not need to be.
+bool is_synced(int file) { return fdatasync(file) == 0 || errno == EINVAL; }
+
 }  // namespace
 
 Journal::Journal(const std::string& folder) : path_(journal_path(folder)) {
@@ -54,7 +57,9 @@ Journal::Journal(const std::string& folder) : path_(journal_path(folder)) {
 }
 
 Journal::~Journal() {
-  fdatasync(file_);
+  // What it holds is in report.json, too.
+  if (!is_synced(file_))
+    fmt::print(stderr, "tutti: {}: cannot be synced: {}\n", path_, std::strerror(errno));
   close(file_);
 }
 
@@ -69,8 +74,7 @@ void Journal::append(const Record& record) {
   const auto now = std::chrono::steady_clock::now();
   if (colour_of(record.verdict) != Colour::red && now - synced_ < kSyncEvery) return;
   synced_ = now;
-  // A pipe or a special file cannot be synced, and does not need to be.
-  if (fdatasync(file_) != 0 && errno != EINVAL) fail(path_, "cannot be synced", errno);
+  if (!is_synced(file_)) fail(path_, "cannot be synced", errno);
 }
 
 void require_new_folder(const std::string& folder) {

@@ -51,7 +51,7 @@ BackendEntry read_plugin(const std::string& path) {
     return entry;
   }
   BackendEntry entry;
-  entry.plugin = fs::absolute(path).string();
+  entry.plugin = fs::absolute(path).lexically_normal().string();
   entry.folder = fs::path(entry.plugin).parent_path().string();
   entry.is_named = true;
   std::string stem = fs::path(path).stem().string();

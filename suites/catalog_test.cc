@@ -65,6 +65,11 @@ TEST_F(Catalog, WhatNeedsAnMpiWorldIsNotHostedEverywhere) {
   EXPECT_THROW(worker_command(world, places_, true), CatalogError);
 }
 
+TEST_F(Catalog, APluginHasOnePathHoweverItIsNamed) {
+  const std::string plain = find_backend(places_, plugin("/here")).plugin;
+  EXPECT_EQ(find_backend(places_, plugin("/./there/../here")).plugin, plain);
+}
+
 TEST_F(Catalog, TwoBackendsOfOneNameAreAnError) {
   EXPECT_EQ(choose_backends(places_, {}).size(), 2u);
   EXPECT_EQ(choose_backends(places_, {"red", plugin("/here")}).size(), 2u);

@@ -141,7 +141,7 @@ void check_cases(RunContext& context, const Cell& cell, Record& record) {
   record.reason = fmt::format(
       "expected.toml says {} ({}), but at least {} cases for which it should be so are "
       "green; take the entry out, or narrow it",
-      name_of(expected->verdict), expected->reason, kGreenEnough);
+      name_of(expected->verdicts.front()), expected->reason, kGreenEnough);
   record.replay = to_line(draw.last);
 }
 

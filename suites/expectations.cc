@@ -34,8 +34,8 @@ const Expected* expected_failure(const Cell& cell, const Case& one_case, const O
   }
   const std::vector<Allreduce> calls = calls_of(one_case);
   for (const Expected& expected : cell.backend->expected) {
-    const bool is_that = expected.verdict == outcome.verdict ||
-                         (expected.verdict == Verdict::flaky && outcome.is_red());
+    const auto& forms = expected.verdicts;
+    const bool is_that = std::find(forms.begin(), forms.end(), outcome.verdict) != forms.end();
     if (!is_that || !names_match(expected, cell)) continue;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (outcome.call >= 0 && outcome.call != static_cast<int>(i)) continue;
@@ -48,7 +48,7 @@ const Expected* expected_failure(const Cell& cell, const Case& one_case, const O
 void GreenAgainstExpected::add(const Cell& cell, const Case& green) {
   const std::vector<Allreduce> calls = calls_of(green);
   for (const Expected& expected : cell.backend->expected) {
-    if (expected.verdict == Verdict::flaky || !names_match(expected, cell)) continue;
+    if (expected.flaky || !names_match(expected, cell)) continue;
     // A call of no elements shows no failure of numbers.
     const bool should_fail = std::any_of(calls.begin(), calls.end(), [&](const Allreduce& call) {
       return call.count > 0 && holds(expected.when, green, call, *cell.node);

@@ -5,20 +5,17 @@
 // result is then neither.
 //
 //   gloo_direct_nan_check [world]     prints what each algorithm gives; exit status 1 when a result
-//   is neither
+//   is neither, 2 when a rank failed
 #include <gloo/allreduce.h>
 #include <gloo/math.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/hash_store.h>
-#include <gloo/transport/tcp/device.h>
 
-#include <barrier>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <thread>
-#include <vector>
+#include <utility>
+
+#include "backends/gloo/direct_ranks.h"
 
 using Algorithm = gloo::AllreduceOptions::Algorithm;
 
@@ -31,32 +28,26 @@ static std::vector<float> input(int rank, int world, size_t count) {
   return values;
 }
 
+// On rank 0; empty, after a line that says why, when a rank failed.
 static std::vector<float> max_on_rank_0(int world, Algorithm algorithm, size_t count) {
-  gloo::rendezvous::HashStore store;
-  std::barrier done(world);
-  std::vector<std::thread> ranks;
   std::vector<float> result;
-  for (int rank = 0; rank < world; ++rank) {
-    ranks.emplace_back([&, rank] {
-      auto context = std::make_shared<gloo::rendezvous::Context>(rank, world);
-      gloo::transport::tcp::attr address;
-      address.iface = "lo";
-      auto device = gloo::transport::tcp::CreateDevice(address);
-      context->setTimeout(std::chrono::seconds(10));
-      context->connectFullMesh(store, device);
-      std::vector<float> values = input(rank, world, count);
-      gloo::AllreduceOptions options(context);
-      options.setAlgorithm(algorithm);
-      options.setReduceFunction([](void* to, const void* left, const void* right, size_t n) {
-        gloo::max<float>(to, left, right, n);
-      });
-      options.setOutput(values.data(), count);
-      gloo::allreduce(options);
-      if (rank == 0) result = values;
-      done.arrive_and_wait();
+  const auto failures = on_all_ranks(world, std::chrono::seconds(10), [&](const auto& context) {
+    std::vector<float> values = input(context->rank, world, count);
+    gloo::AllreduceOptions options(context);
+    options.setAlgorithm(algorithm);
+    options.setReduceFunction([](void* to, const void* left, const void* right, size_t n) {
+      gloo::max<float>(to, left, right, n);
     });
+    options.setOutput(values.data(), count);
+    gloo::allreduce(options);
+    if (context->rank == 0) result = values;
+    return std::string();
+  });
+  for (const std::string& failure : failures) {
+    if (failure.empty()) continue;
+    std::printf("a rank failed: %s\n", failure.c_str());
+    return {};
   }
-  for (std::thread& rank : ranks) rank.join();
   return result;
 }
 
@@ -67,6 +58,7 @@ int main(int argument_count, char** arguments) {
   for (const auto& [name, algorithm] :
        {std::pair{"ring", Algorithm::RING}, std::pair{"bcube", Algorithm::BCUBE}}) {
     const std::vector<float> result = max_on_rank_0(world, algorithm, count);
+    if (result.empty()) return 2;
     for (size_t i = 0; i < count; ++i) {
       const int absent = static_cast<int>(i) % world;  // the rank whose input is NaN
       const float largest = static_cast<float>(absent == world - 1 ? world - 1 : world);

@@ -117,8 +117,8 @@ std::uint64_t split_of(const Cell& cell, Allreduce call) {
   return call.split > 0 && is_claimed_alike(cell, call) ? call.split : 0;
 }
 
-std::vector<Step> program(const std::function<Allreduce()>& one_call) {
-  const std::uint64_t calls = one_in(3) ? between(2, 4) : 1;
+std::vector<Step> program(const std::function<Allreduce()>& one_call, std::uint64_t calls_least) {
+  const std::uint64_t calls = one_in(3) ? between(2, 4) : calls_least;
   std::vector<Step> steps;
   std::uint64_t bytes = 0;
   for (std::uint64_t i = 0; i < calls; ++i) {
@@ -143,9 +143,10 @@ Case surroundings(Case one_case) {
   return one_case;
 }
 
-Case case_with(const Cell& cell, const Profile& profile, DataClass data) {
+Case case_with(const Cell& cell, const Profile& profile, DataClass data,
+               std::uint64_t calls_least) {
   Case one_case = surroundings(case_of(cell));
-  one_case.steps = program([&] { return call(cell, profile, data, true); });
+  one_case.steps = program([&] { return call(cell, profile, data, true); }, calls_least);
   return one_case;
 }
 

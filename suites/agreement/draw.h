@@ -22,14 +22,17 @@ std::uint32_t rotation_of(const Cell& cell);
 // the claims tell the parts from the whole, and for fewer than two elements.
 std::uint64_t split_of(const Cell& cell, Allreduce call);
 
-// A program of one to four calls, with or without a sync between, all of them made by `one_call`.
-std::vector<Step> program(const std::function<Allreduce()>& one_call);
+// A program of `calls_least` to four calls, with or without a sync between, all of them made by
+// `one_call`.
+std::vector<Step> program(const std::function<Allreduce()>& one_call,
+                          std::uint64_t calls_least = 1);
 
 // Fills in seed, delays and skews.
 Case surroundings(Case one_case);
 
 // The usual case of a cell: any program of one class of data.
-Case case_with(const Cell& cell, const Profile& profile, DataClass data);
+Case case_with(const Cell& cell, const Profile& profile, DataClass data,
+               std::uint64_t calls_least = 1);
 
 // A number in [low, high], and a chance of 1 to n.
 std::uint64_t between(std::uint64_t low, std::uint64_t high);

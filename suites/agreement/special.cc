@@ -9,7 +9,8 @@ namespace tutti {
 namespace {
 
 Case draw_case(const Cell& cell, const Profile& profile) {
-  return with_calls(draw::case_with(cell, profile, DataClass::special), [&](Allreduce& call) {
+  // Two calls at least, of which counts differ.
+  return with_calls(draw::case_with(cell, profile, DataClass::special, 2), [&](Allreduce& call) {
     if (cell.world > 1 && draw::one_in(2)) call.rotate = draw::rotation_of(cell);
     if (draw::one_in(4)) call.split = draw::split_of(cell, call);
   });
