@@ -87,39 +87,39 @@ class HostKernels : public DataKernels {
 HostKernels draw_kernels() { return {*rc::gen::inRange(1, 4), 1 << *rc::gen::inRange(0, 5)}; }
 
 TEST(VerifyKernels, FillWhatTheHostGenerates) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     HostKernels kernels = draw_kernels();
     each_stratum(DataCase::draw(), [&](const DataCase& drawn) { check_fill(kernels, drawn); });
-  });
+  }));
 }
 
 TEST(VerifyKernels, CountWhatTheOracleCounts) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     HostKernels kernels = draw_kernels();
     each_stratum(DataCase::draw(), [&](const DataCase& drawn) { check_verdict(kernels, drawn); });
-  });
+  }));
 }
 
 TEST(VerifyKernels, HashBytesAndNothingElse) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     HostKernels kernels = draw_kernels();
     each_stratum(DataCase::draw(), [&](const DataCase& drawn) { check_hashes(kernels, drawn); });
-  });
-  rc::check([] {
+  }));
+  EXPECT_TRUE(rc::check([] {
     HostKernels kernels = draw_kernels();
     check_hash_of_bytes(kernels);
-  });
+  }));
 }
 
 TEST(VerifyKernels, LeaveTheRestToTheHost) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     HostKernels kernels(1, 1);
     InputKey key = draw_key(9, {DataClass::exact, DataClass::rounding});
     key.world = *rc::gen::element(key.world, 64, 65, 512, 513);
     RC_ASSERT(kernels.covers(key) == !is_for_the_host(key));
     key.data = *rc::gen::element(DataClass::special, DataClass::bytes);
     RC_ASSERT(!kernels.covers(key));
-  });
+  }));
 }
 
 }  // namespace

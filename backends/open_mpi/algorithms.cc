@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace tutti::open_mpi {
 namespace {
@@ -79,6 +80,8 @@ std::vector<Algorithm> listed() {
 
 void prepare_environment() {
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 1);
+  ::setenv("OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize",
+           std::to_string(kSegmentBytes).c_str(), 1);
   // libnbc and inter have what tuned lacks and MPI_Init wants; self is for communicators of one.
   ::setenv("OMPI_MCA_coll", "tuned,basic,libnbc,inter,self", 1);
 }

@@ -19,8 +19,13 @@ struct Algorithm {
   std::string name;  // Open MPI's, but "default" for number 0
 };
 
-// Puts what the algorithms need into the environment of this process: dynamic rules, and `tuned` as
-// the only component that has an allreduce for more than one rank. Before anything else here.
+// Of segmented_ring. As Open MPI has it, 0, that is one segment, and the algorithm hands every call
+// to `ring`; so it does with calls of less than one segment a rank.
+inline constexpr int kSegmentBytes = 512;
+
+// Puts what the algorithms need into the environment of this process: dynamic rules, segments, and
+// `tuned` as the only component that has an allreduce for more than one rank. Before anything else
+// here.
 void prepare_environment();
 
 // By number, "default" first. May be called before MPI_Init. Empty when the library has no such

@@ -37,6 +37,10 @@ bool reap_all(pid_t program, int& status) {
 }  // namespace
 
 int serve_as_launcher(char** words) {
+  if (!std::filesystem::path(words[0]).filename().string().starts_with(kLauncherFolder)) {
+    std::fprintf(stderr, "tutti-worker: %s is not a folder to be removed\n", words[0]);
+    return kNotExecuted;
+  }
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t signals, before;
   ::sigemptyset(&signals);

@@ -9,6 +9,9 @@ namespace tutti {
 // The exit status of a child that could not become its program, as shells give it.
 inline constexpr int kNotExecuted = 127;
 
+// What the name of FOLDER begins with, so that nothing else is removed.
+inline constexpr const char* kLauncherFolder = "tutti-mpirun-";
+
 // `words` are FOLDER, PROGRAM, by its path, and its arguments, and end with a null pointer. SIGTERM
 // is passed on; it comes also when the rank dies. Returns, when no process is left, the exit status
 // of the program; a signal that ended it ends this process, too.
