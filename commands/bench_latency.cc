@@ -125,7 +125,8 @@ void print_row(const Contender& contender, const Contender& base) {
   fmt::print("\n");
 }
 
-void measure_world(Job& job, const std::vector<BackendEntry>& backends, const Node& node,
+// False when no backend was measured.
+bool measure_world(Job& job, const std::vector<BackendEntry>& backends, const Node& node,
                    int world) {
   std::vector<Contender> contenders;
   for (const BackendEntry& backend : backends)
@@ -142,6 +143,7 @@ void measure_world(Job& job, const std::vector<BackendEntry>& backends, const No
                                  [](const auto& one) { return one.declined.empty(); });
   for (const Contender& contender : contenders)
     print_row(contender, base == contenders.end() ? contender : *base);
+  return base != contenders.end();
 }
 
 // More ranks than GPUs take turns, and then figures say nothing.
@@ -169,7 +171,10 @@ int bench_latency(Job& job) {
       "ratio to the first backend's\n",
       node.name, node.device_kind, kCalls,
       node.device_kind == "cuda" ? "captured in a graph" : "in a loop", kRounds * kSamples);
-  for (const int world : worlds_to_measure(job, node)) measure_world(job, backends, node, world);
+  bool is_measured = false;
+  for (const int world : worlds_to_measure(job, node))
+    is_measured |= measure_world(job, backends, node, world);
+  if (!is_measured) throw SuiteError("no backend could be measured");
   return 0;
 }
 

@@ -7,7 +7,10 @@
 namespace tutti {
 
 int diff(const Options& options) {
-  const StoredRun before = read_run(options.before), after = read_run(options.after);
+  StoredRun before = read_run(options.before);
+  const StoredRun after = read_run(options.after);
+  for (const std::string& earlier : options.earlier)
+    before.records = filled_in(std::move(before.records), read_run(earlier).records);
   const Difference difference = difference_of(before, after);
   if (options.json) {
     fmt::print("{}\n", to_json(difference).dump(1));

@@ -14,44 +14,61 @@ namespace tutti {
 
 namespace {
 
+// Help fits 80 columns and 24 lines: descriptions here have 58 characters at most.
+constexpr std::size_t kHelpColumn = 22;
+
 void add_run_options(CLI::App& run, Options& options) {
-  run.add_option("--backend", options.backends,
-                 "backends by name, or plugins by path (./libmine.so); all by default")
-      ->delimiter(',');
-  run.add_option("--node", options.node,
-                 "machine to pretend to be (`tutti list`); real where there is a GPU, else host");
-  run.add_option("--world", options.worlds,
-                 "world sizes: 1..8 or 2,4; by default 1 to the number of ranks");
-  run.add_option("--dtype", options.dtypes, "dtypes, such as fp32,bf16; all by default")
-      ->delimiter(',');
-  run.add_option("--op", options.ops, "ops, such as sum,max; all by default")->delimiter(',');
+  run.add_option("--backend", options.backends, "names, or paths of plugins (./libmine.so) [all]")
+      ->delimiter(',')
+      ->option_text("NAMES");
+  run.add_option("--node", options.node, "to pretend to be [real where there is a GPU, else host]")
+      ->option_text("NAME");
+  run.add_option("--world", options.worlds, "such as 1..8 or 2,4 [1 to the number of ranks]")
+      ->option_text("SIZES");
+  run.add_option("--dtype", options.dtypes, "such as fp32,bf16 [all]")
+      ->delimiter(',')
+      ->option_text("NAMES");
+  run.add_option("--op", options.ops, "such as sum,max [all]")
+      ->delimiter(',')
+      ->option_text("NAMES");
   run.add_option("--filter", options.filter,
-                 "GoogleTest filter over backend/node.property/wN, such as '*exact*w3'");
-  run.add_option("--profile", options.profile, "how much is drawn: quick or nightly")
-      ->check(CLI::IsMember({"quick", "nightly"}));
-  run.add_option("--seed", options.seed, "the same seed draws the same cases");
-  run.add_option("--cases", options.cases, "cases a cell, instead of the profile's")
-      ->check(CLI::PositiveNumber);
+                 "GoogleTest's, over backend/node.property/wN: '*exact*w3'")
+      ->option_text("TEXT");
+  run.add_option("--profile", options.profile, "how much is drawn: quick or nightly [quick]")
+      ->check(CLI::IsMember({"quick", "nightly"}))
+      ->option_text("NAME");
+  run.add_option("--seed", options.seed, "the same one draws the same cases [1]")->option_text("N");
+  run.add_option("--cases", options.cases, "cases a cell [the profile's]")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
   run.add_option("--cells", options.cells,
-                 "cells of the run, about, spread evenly; 0: all, as with --filter and in nightly")
-      ->check(CLI::NonNegativeNumber);
+                 "spread over all; 0: all, as with --filter or in nightly")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("N");
   run.add_option("--time", options.time_seconds, "seconds after which no new case is begun")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
   run.add_option("--shrink", options.shrink_seconds, "seconds for making one failure smaller")
-      ->check(CLI::PositiveNumber);
-  run.add_option("--trace", options.trace, "file that gets the line of every case drawn, in order");
-  run.add_option("--out", options.out, "folder for the reports");
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  run.add_option("--trace", options.trace, "gets the line of every case drawn, in order")
+      ->option_text("FILE");
+  run.add_option("--out", options.out, "for the reports [reports/out/...]")->option_text("FOLDER");
 }
 
 void add_common_options(CLI::App& command, Options& options) {
-  command.add_option("--np,-n", options.ranks, "ranks, when mpirun is started from here")
-      ->check(CLI::Range(1, 1024));
+  command.add_option("--np,-n", options.ranks, "ranks, when mpirun is started from here [8]")
+      ->check(CLI::Range(1, 1024))
+      ->option_text("N");
   command
       .add_option("--isolation", options.isolation,
-                  "process, or none: host the backend in the rank, for debuggers")
-      ->check(CLI::IsMember({"process", "none"}));
-  command.add_option("--deadline-ms", options.deadline_ms, "of every wait inside a backend")
-      ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{3'600'000}));
+                  "process, or none: the backend in the rank, for debuggers")
+      ->check(CLI::IsMember({"process", "none"}))
+      ->option_text("HOW");
+  command
+      .add_option("--deadline-ms", options.deadline_ms, "of every wait inside a backend [10000]")
+      ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{3'600'000}))
+      ->option_text("N");
 }
 
 std::string bench_problem(const std::string& subject) {
@@ -60,10 +77,16 @@ std::string bench_problem(const std::string& subject) {
                      nearest(subject, bench_subject_names()));
 }
 
-// Messages are of fp32.
+// Of fp32 elements, and no more than a backend's largest call.
 std::string size_problem(const std::string& bytes) {
-  const bool is_whole = bytes != "0" && std::stoull(bytes) % sizeof(float) == 0;
-  return is_whole ? "" : fmt::format("a message of {} bytes is not of whole fp32 elements", bytes);
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+  std::uint64_t value = 0;
+  const char* const end = bytes.data() + bytes.size();
+  const auto [rest, error] = std::from_chars(bytes.data(), end, value);
+  const bool is_size = error == std::errc{} && rest == end && bytes.front() != '0' &&
+                       value <= kMost && value % sizeof(float) == 0;
+  return is_size ? ""
+                 : fmt::format("{} bytes: write 4 bytes to 1GiB, in whole fp32 elements", bytes);
 }
 
 void add_bench_options(CLI::App& bench, Options& options) {
@@ -71,27 +94,30 @@ void add_bench_options(CLI::App& bench, Options& options) {
   for (const BenchSubject& subject : kBenchSubjects)
     subjects += fmt::format("\n  {}: {}", subject.name, subject.what);
   bench.add_option("SUBJECT", options.bench, subjects)->check(bench_problem);
+  bench.add_option("--backend", options.backends, "names, or paths of plugins [those that suit]")
+      ->delimiter(',')
+      ->option_text("NAMES");
+  bench.add_option("--node", options.node, "to measure on [real where there is a GPU, else host]")
+      ->option_text("NAME");
   bench
-      .add_option("--backend", options.backends,
-                  "backends by name or path (overhead takes the first); by default those that suit")
-      ->delimiter(',');
-  bench.add_option("--node", options.node,
-                   "machine to measure on; real where there is a GPU, else host");
-  bench.add_option("--world", options.worlds,
-                   "world sizes of latency; by default 2, 4 and 8, as far as there are devices");
-  bench
-      .add_option("--size", options.sizes,
-                  "message sizes of latency, such as 8KiB,1MiB; by default 8KiB,64KiB,1MiB")
+      .add_option("--world", options.worlds, "of latency [2, 4 and 8, as far as there are devices]")
+      ->option_text("SIZES");
+  bench.add_option("--size", options.sizes, "messages of latency [8KiB,64KiB,1MiB]")
       ->delimiter(',')
       ->check(size_problem)
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->option_text("SIZES");
 }
 
 void add_diff_options(CLI::App& diff, Options& options) {
   diff.add_option("A", options.before, "folder of the earlier run, or its report.json")->required();
   diff.add_option("B", options.after, "folder of the later run")->required();
+  diff.add_option("--earlier", options.earlier,
+                  "runs before A, newest first, for what --time left out")
+      ->delimiter(',')
+      ->option_text("FOLDERS");
   diff.add_flag("--json", options.json, "for programs, with the records of what changed");
-  diff.footer("Exit status: 0 nothing is newly red, 1 something is, 2 nothing could be compared.");
+  diff.footer("Exit status: 0 nothing is newly red, 1 something is, 2 nothing is comparable.");
 }
 
 // CLI11 takes -np as -n p; users know it from mpirun.
@@ -128,6 +154,7 @@ std::string nearest_of_extras(const CLI::App& app) {
 bool parse_options(int count, char** arguments, Options& options, int& status) {
   CLI::App app{"tutti: fault injection and conformance for collective backends", "tutti"};
   app.require_subcommand(1);
+  app.get_formatter()->column_width(kHelpColumn);
   CLI::App* run = app.add_subcommand("run", "check backends and write a report");
   CLI::App* list =
       app.add_subcommand("list", "backends, nodes, properties, faults and report formats");
@@ -212,13 +239,14 @@ std::vector<int> worlds_of(const std::string& text, int ranks) {
     const auto dots = part.find("..");
     const int first = number(part.substr(0, dots), given);
     const int last = dots == std::string_view::npos ? first : number(part.substr(dots + 2), given);
-    for (int world = first; world <= last; ++world) worlds.push_back(world);
-  }
-  for (const int world : worlds) {
-    if (world <= ranks) continue;
-    throw std::runtime_error(
-        fmt::format("--world {} needs {} ranks, and there are {}; start with -np {}", given, world,
-                    ranks, world));
+    if (last > ranks) {
+      throw std::runtime_error(
+          fmt::format("--world {} needs {} ranks, and there are {}; start with -np {}", given, last,
+                      ranks, last));
+    }
+    for (int world = first; world <= last; ++world) {
+      if (std::find(worlds.begin(), worlds.end(), world) == worlds.end()) worlds.push_back(world);
+    }
   }
   if (worlds.empty()) throw std::runtime_error(fmt::format("--world '{}' names no world", given));
   return worlds;

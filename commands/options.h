@@ -33,6 +33,7 @@ struct Options {
   std::string bench = "overhead";
   std::vector<std::uint64_t> sizes{8u << 10, 64u << 10, 1u << 20};  // bytes, of bench latency
   std::string before, after;                                        // diff
+  std::vector<std::string> earlier;  // runs before `before`, the newest first
   bool json = false;
 };
 

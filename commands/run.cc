@@ -26,7 +26,10 @@ std::string utc_now() {
   return text;
 }
 
-nlohmann::ordered_json options_json(const Options& options, int ranks) {
+nlohmann::ordered_json options_json(const Options& options, const Plan& plan, int ranks) {
+  nlohmann::ordered_json claims =
+      nlohmann::ordered_json::object();  // what is drawn depends on them
+  for (const BackendEntry& backend : plan.backends) claims[backend.name] = backend.claims.digest;
   return {{"backends", options.backends},
           {"node", options.node},
           {"worlds", options.worlds},
@@ -40,7 +43,8 @@ nlohmann::ordered_json options_json(const Options& options, int ranks) {
           {"time", options.time_seconds},
           {"ranks", ranks},
           {"isolation", options.isolation},
-          {"deadline_ms", options.deadline_ms}};
+          {"deadline_ms", options.deadline_ms},
+          {"claims", claims}};
 }
 
 // A backend that was named and cannot be hosted is refused, others are left out.
@@ -114,9 +118,7 @@ int run_and_report(const Plan& plan, RunContext& context, const std::string& fol
   try {
     run_plan(context, plan, progress, records);
     info.complete = true;
-  } catch (const Interrupted& error) {
-    stopped = error.what();
-  } catch (const SuiteError& error) {
+  } catch (const std::exception& error) {
     stopped = error.what();
   }
   info.options["one_in"] = context.sample.one_in;
@@ -197,14 +199,14 @@ int run(Job& job) {
       throw std::runtime_error(fmt::format("--trace {}: cannot be written", options.trace));
     context.trace = &trace;
   }
-  context.end = options.time_seconds > 0
-                    ? std::chrono::steady_clock::now() +
-                          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                              std::chrono::duration<double>(options.time_seconds))
-                    : std::chrono::steady_clock::time_point::max();
+  if (options.time_seconds > 0) {
+    const auto now = std::chrono::steady_clock::now();
+    context.pace = {now, now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                   std::chrono::duration<double>(options.time_seconds))};
+  }
   RunInfo info;
   info.machine = machine_facts(job.machine.real, plan.node);
-  info.options = options_json(options, job.director.ranks());
+  info.options = options_json(options, plan, job.director.ranks());
   info.command = job.command_line;
   info.started = utc_now();
   const bool is_default = options.out.empty();

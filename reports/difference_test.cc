@@ -88,6 +88,15 @@ TEST(OtherDraws, TellsWhyBitsCannotBeCompared) {
   RunInfo seeded = sample_info();
   seeded.options["seed"] = 2;
   EXPECT_EQ(other_draws(run, stored({sample_record()}, seeded)), "seed is 1 in A and 2 in B");
+  RunInfo claims_more = sample_info(), claims_less = sample_info();
+  claims_more.options["claims"] = {{"ring", "1234abcd"}, {"tree", "1"}};
+  claims_less.options["claims"] = {{"ring", "5678abcd"}, {"star", "2"}};
+  EXPECT_EQ(other_draws(stored({sample_record()}, claims_more), stored({}, claims_more)),
+            "the suites are of different builds");
+  EXPECT_EQ(
+      other_draws(stored({sample_record()}, claims_more), stored({sample_record()}, claims_less)),
+      "the claims of ring are other ones");
+  EXPECT_EQ(other_draws(run, stored({sample_record()}, claims_less)), "");
   Record rebuilt = sample_record();
   rebuilt.build_id = "def456";
   EXPECT_TRUE(contains(other_draws(run, stored({rebuilt})), "different builds"));

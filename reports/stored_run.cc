@@ -101,6 +101,12 @@ std::string other_draws(const StoredRun& before, const StoredRun& after) {
     const std::string was = shown(before.info, option), is = shown(after.info, option);
     if (was != is) return fmt::format("{} is {} in A and {} in B", option, was, is);
   }
+  const nlohmann::json was = before.info.options.value("claims", nlohmann::json::object());
+  const nlohmann::json is = after.info.options.value("claims", nlohmann::json::object());
+  for (const auto& [backend, digest] : was.items()) {
+    if (is.contains(backend) && is[backend] != digest)
+      return fmt::format("the claims of {} are other ones", backend);
+  }
   return "";
 }
 

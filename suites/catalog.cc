@@ -51,7 +51,9 @@ BackendEntry read_plugin(const std::string& path) {
     return entry;
   }
   BackendEntry entry;
-  entry.plugin = fs::absolute(path).lexically_normal().string();
+  // One path for one file, and the name that it was given under.
+  const fs::path named = fs::absolute(path);
+  entry.plugin = (fs::canonical(named.parent_path()) / named.filename()).string();
   entry.folder = fs::path(entry.plugin).parent_path().string();
   entry.is_named = true;
   std::string stem = fs::path(path).stem().string();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "reports/record.h"
+#include "suites/pace.h"
 #include "suites/property.h"
 #include "suites/sample.h"
 
@@ -19,9 +20,8 @@ struct RunContext {
   Profile profile;
   std::uint64_t seed = 0;
   std::string build_id{};
-  std::chrono::steady_clock::time_point end =
-      std::chrono::steady_clock::time_point::max();  // --time
-  Sample sample{};                                   // of cells that are checked
+  Pace pace{};                     // of --time
+  Sample sample{};                 // of cells that are checked
   std::ofstream* trace = nullptr;  // gets the line of every case drawn; null: none
   std::map<std::string, std::string> not_installed{};  // backend -> why, once it is known
   std::map<std::string, std::string> broken{};         // backend -> why it cannot be hosted

@@ -11,7 +11,7 @@ namespace tutti {
 
 namespace {
 
-constexpr std::uint64_t kThinnest = 6;
+constexpr int kThinnest = 6;
 
 // The place of the cell's property among those that apply to its path, dtype, op and world, and how
 // many they are.
@@ -30,7 +30,8 @@ std::pair<std::uint64_t, std::uint64_t> place_of(const Cell& cell) {
 
 int thinning(std::uint64_t cells, std::uint64_t most) {
   if (most == 0) return 1;
-  return static_cast<int>(std::clamp<std::uint64_t>((cells + most - 1) / most, 1, kThinnest));
+  return static_cast<int>(
+      std::clamp<std::uint64_t>((cells + most - 1) / most, 1, std::uint64_t{kThinnest}));
 }
 
 bool Sample::takes(const Cell& cell) const {

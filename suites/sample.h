@@ -14,8 +14,9 @@
 
 namespace tutti {
 
-// The least n that leaves no more than `most` of `cells`, and 6 at most: among the properties that
-// are so taken, there is one that looks at numbers of the dtype and op. `most` 0: 1, all of them.
+// The least n that leaves no more than `most` of `cells`, and 6 at most: among the
+// properties that are so taken, there is one that looks at numbers of the dtype and op. `most` 0:
+// 1, all of them.
 int thinning(std::uint64_t cells, std::uint64_t most);
 
 struct Sample {

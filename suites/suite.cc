@@ -27,7 +27,7 @@ struct Running {
   const Progress& progress;
   std::vector<Record>& records;
   int done = 0;
-  std::exception_ptr stopped;  // Interrupted or SuiteError: nothing more is run
+  std::exception_ptr stopped;  // what ended it early: nothing more is run
 };
 
 // Paths that a backend tells of itself; one empty stratum when it cannot be asked.
@@ -78,16 +78,30 @@ std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
 }
 
 // Those that come to more than a skip.
-std::uint64_t cells_to_check(const RunContext& context, const std::vector<PlannedTest>& tests) {
+std::uint64_t cells_to_check(const RunContext& context, const PlannedTest& test) {
   std::uint64_t cells = 0;
-  for (const PlannedTest& test : tests) {
-    for (const Cell& cell : test.cells) {
-      const std::string& backend = cell.backend->name;
-      cells += !context.no_gpu.contains(backend) && !context.not_installed.contains(backend) &&
-               cell.property->not_applicable(cell) == SkipCause::none;
-    }
+  for (const Cell& cell : test.cells) {
+    const std::string& backend = cell.backend->name;
+    cells += !context.no_gpu.contains(backend) && !context.not_installed.contains(backend) &&
+             cell.property->not_applicable(cell) == SkipCause::none;
   }
   return cells;
+}
+
+// Those that GoogleTest's filter has left.
+template <typename Visit>
+void for_each_selected(const std::vector<PlannedTest>& tests, const Visit& visit) {
+  std::map<std::string, const PlannedTest*> by_name;
+  for (const PlannedTest& test : tests) by_name[test.suite_name + "." + test.name] = &test;
+  const auto& unit = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < unit.total_test_suite_count(); ++i) {
+    const auto& suite = *unit.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j) {
+      const auto& info = *suite.GetTestInfo(j);
+      const auto found = by_name.find(std::string(suite.name()) + "." + info.name());
+      if (info.should_run() && found != by_name.end()) visit(*found->second);
+    }
+  }
 }
 
 Record missing_record(const RunContext& context, const Cell& cell, const std::string& why) {
@@ -141,12 +155,22 @@ void amend_all(Running& running) {
   for (const LateDeath& late : running.context.runner.take_late_deaths()) amend(running, late);
 }
 
+// As far as they are known before: those of the sample are about as many.
+std::uint64_t cells_of_selected(const Running& running) {
+  std::uint64_t cells = 0;
+  for_each_selected(running.tests, [&](const PlannedTest& test) {
+    cells += cells_to_check(running.context, test);
+  });
+  return cells / static_cast<std::uint64_t>(running.context.sample.one_in);
+}
+
 class CellsTest : public testing::Test {
  public:
   CellsTest(const PlannedTest& test, Running& running) : test_(test), running_(running) {}
 
   void TestBody() override {
     if (running_.stopped) return;
+    if (running_.done == 0) running_.context.pace.set_cells(cells_of_selected(running_));
     if (running_.progress.on_test) {
       running_.progress.on_test(running_.done,
                                 testing::UnitTest::GetInstance()->test_to_run_count(),
@@ -155,9 +179,7 @@ class CellsTest : public testing::Test {
     try {
       for (const Cell& cell : test_.cells) check(cell);
       amend_all(running_);
-    } catch (const Interrupted&) {
-      running_.stopped = std::current_exception();
-    } catch (const SuiteError&) {
+    } catch (...) {  // also what Progress throws, such as that a journal cannot be written
       running_.stopped = std::current_exception();
     }
     ++running_.done;
@@ -218,21 +240,12 @@ void add_missing(const RunContext& context, const std::vector<PlannedTest>& test
                  std::vector<Record>& records) {
   std::set<std::string> there;
   for (const Record& record : records) there.insert(name_of(record));
-  std::map<std::string, const PlannedTest*> by_name;
-  for (const PlannedTest& test : tests) by_name[test.suite_name + "." + test.name] = &test;
-  const auto& unit = *testing::UnitTest::GetInstance();
-  for (int i = 0; i < unit.total_test_suite_count(); ++i) {
-    const auto& suite = *unit.GetTestSuite(i);
-    for (int j = 0; j < suite.total_test_count(); ++j) {
-      const auto& info = *suite.GetTestInfo(j);
-      const auto found = by_name.find(std::string(suite.name()) + "." + info.name());
-      if (!info.should_run() || found == by_name.end()) continue;
-      for (const Cell& cell : found->second->cells) {
-        const Record record = missing_record(context, cell, "planned, but it came to no result");
-        if (there.insert(name_of(record)).second) records.push_back(record);
-      }
+  for_each_selected(tests, [&](const PlannedTest& test) {
+    for (const Cell& cell : test.cells) {
+      const Record record = missing_record(context, cell, "planned, but it came to no result");
+      if (there.insert(name_of(record)).second) records.push_back(record);
     }
-  }
+  });
 }
 
 }  // namespace
@@ -241,8 +254,9 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
               std::vector<Record>& records) {
   const std::vector<BackendEntry> references = installed_backends(places());
   const std::vector<PlannedTest> tests = tests_of(context, plan, references);
-  context.sample = {thinning(cells_to_check(context, tests), context.profile.cells_most),
-                    context.seed, plan.worlds};
+  std::uint64_t cells = 0;
+  for (const PlannedTest& test : tests) cells += cells_to_check(context, test);
+  context.sample = {thinning(cells, context.profile.cells_most), context.seed, plan.worlds};
   Running running{context, tests, progress, records, 0, nullptr};
   for (const PlannedTest& test : tests) {
     testing::RegisterTest(

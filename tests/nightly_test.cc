@@ -61,6 +61,26 @@ TEST_F(Nightly, ANewRedFailsOnce) {
   EXPECT_EQ(entries(base() + "/m/1"), 3u);
 }
 
+// A night that --time keeps from what was red does not make it new in the next.
+TEST_F(Nightly, ARedThatANightDidNotReachIsNotNew) {
+  install("drops_rank");
+  ASSERT_EQ(nightly({"--driver", "1"}).status, 1);
+  const CommandResult second = nightly({"--driver", "1"});
+  EXPECT_EQ(second.status, 0) << second.output;
+  std::string last;
+  for (const auto& run : fs::directory_iterator(base() + "/m/1"))
+    last = std::max(last, run.path().string());
+  nlohmann::json report = nlohmann::json::parse(std::ifstream(last + "/report.json"));
+  for (auto& record : report["records"]) {
+    record["verdict"] = "skip";
+    record["skip_cause"] = "time_is_up";
+  }
+  std::ofstream(last + "/report.json") << report;
+  const CommandResult third = nightly({"--driver", "1"});
+  EXPECT_EQ(third.status, 0) << third.output;
+  EXPECT_FALSE(has(third, "newly red:")) << third.output;
+}
+
 TEST_F(Nightly, TheFirstRunOfADriverIsComparedWithAnotherDriver) {
   install("healthy");
   ASSERT_EQ(nightly({"--driver", "1"}).status, 0);

@@ -22,8 +22,8 @@ std::uint32_t rotation_of(const Cell& cell);
 // the claims tell the parts from the whole, and for fewer than two elements.
 std::uint64_t split_of(const Cell& cell, Allreduce call);
 
-// A program of `calls_least` to four calls, with or without a sync between, all of them made by
-// `one_call`.
+// A program of `calls_least` to four calls, but for large ones, which come alone; with or without a
+// sync between, all of them made by `one_call`.
 std::vector<Step> program(const std::function<Allreduce()>& one_call,
                           std::uint64_t calls_least = 1);
 

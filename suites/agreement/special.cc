@@ -9,7 +9,7 @@ namespace tutti {
 namespace {
 
 Case draw_case(const Cell& cell, const Profile& profile) {
-  // Two calls at least, of which counts differ.
+  // Two calls at least, most of them of different counts.
   return with_calls(draw::case_with(cell, profile, DataClass::special, 2), [&](Allreduce& call) {
     if (cell.world > 1 && draw::one_in(2)) call.rotate = draw::rotation_of(cell);
     if (draw::one_in(4)) call.split = draw::split_of(cell, call);
