@@ -200,9 +200,9 @@ int run(Job& job) {
     context.trace = &trace;
   }
   if (options.time_seconds > 0) {
-    const auto now = std::chrono::steady_clock::now();
-    context.pace = {now, now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                   std::chrono::duration<double>(options.time_seconds))};
+    const std::chrono::duration<double> time(options.time_seconds);
+    context.pace = Pace(std::chrono::steady_clock::now() +
+                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(time));
   }
   RunInfo info;
   info.machine = machine_facts(job.machine.real, plan.node);

@@ -194,7 +194,7 @@ Record check_cell(RunContext& context, const Cell& cell) {
   } else if (context.known_to_hang.contains(path_in_world(cell))) {
     skip(record, SkipCause::known_failure, "another cell of this path and world shows it");
   } else {
-    context.pace.next_cell();
+    context.pace.begin_cell();
     record.version = context.runner.identity(*cell.backend).version;
     if (context.pace.is_late(Clock::now())) {
       skip(record, SkipCause::time_is_up, "left out, so that --time is enough for others");

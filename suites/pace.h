@@ -1,6 +1,7 @@
-// What --time leaves to each cell of a run: equal shares, and what one cell does not use goes to
-// those behind it. So a short time gives each cell fewer cases, and leaves out cells here and there
-// when it is too short for one case of each, but does not cut off the last ones.
+// What --time leaves to each test of a run (a property of a backend in a world) and to each cell of
+// it: equal shares of what is left, so that what one does not use, or uses too much, is spread over
+// all behind it. So a short time means fewer cases a cell, and cells that are left out here and
+// there when it is too short for one case of each, but no backend that is not reached.
 #pragma once
 
 #include <chrono>
@@ -13,23 +14,25 @@ class Pace {
   using Time = std::chrono::steady_clock::time_point;
 
   Pace() = default;  // there is all the time in the world
-  Pace(Time begin, Time end) : begin_(begin), end_(end) {}
+  explicit Pace(Time end) : end_(end) {}
 
-  // How many cells there will be; until then the first one may take all the time.
-  void set_cells(std::uint64_t cells) { cells_ = cells; }
-  // The next cell begins.
-  void next_cell() { ++begun_; }
+  // How many tests will begin.
+  void set_tests(std::uint64_t tests) { tests_ = tests; }
+  // The next test begins, which has so many cells, about.
+  void begin_test(std::uint64_t cells, Time now);
+  // Its next cell begins.
+  void begin_cell() { ++begun_; }
 
   bool is_time_up(Time now) const { return now >= end_; }
-  // Whether the time of this cell and those before it is used up.
-  bool is_share_used(Time now) const { return now >= share_of(begun_); }
-  // Whether the cells before this one have used their time and that of one more.
+  // Whether the time of this cell and of those before it in its test is used up. Once it begins, a
+  // cell that is not the first is too late then.
+  bool is_share_used(Time now) const;
   bool is_late(Time now) const { return begun_ > 1 && is_share_used(now); }
 
  private:
-  Time share_of(std::uint64_t cells) const;
-
-  Time begin_{}, end_ = Time::max();
+  Time end_ = Time::max();
+  std::uint64_t tests_ = 0;
+  Time test_begin_{}, test_end_ = Time::max();
   std::uint64_t cells_ = 0, begun_ = 0;
 };
 

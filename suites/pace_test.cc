@@ -9,48 +9,74 @@ using std::chrono::seconds;
 
 const Pace::Time kBegin{seconds(100)};
 
-Pace pace_of_four_cells() {
-  Pace pace(kBegin, kBegin + seconds(40));
-  pace.set_cells(4);
+// After the begin.
+Pace::Time at(int number) { return kBegin + seconds(number); }
+
+// Two tests in 80 seconds, the first of them of four cells.
+Pace pace_of_two_tests() {
+  Pace pace(at(80));
+  pace.set_tests(2);
+  pace.begin_test(4, at(0));
   return pace;
 }
 
 TEST(Pace, WithoutATimeNothingIsUsedUp) {
   Pace pace;
-  pace.set_cells(1000);
-  pace.next_cell();
-  pace.next_cell();
+  pace.set_tests(1000);
+  pace.begin_test(5, at(0));
+  pace.begin_cell();
+  pace.begin_cell();
   const Pace::Time late = Pace::Time::max() - seconds(1);
   EXPECT_FALSE(pace.is_time_up(late) || pace.is_share_used(late) || pace.is_late(late));
 }
 
 TEST(Pace, EachCellHasItsShareAndWhatOthersLeft) {
-  Pace pace = pace_of_four_cells();
-  pace.next_cell();
-  EXPECT_FALSE(pace.is_share_used(kBegin + seconds(9)));
-  EXPECT_TRUE(pace.is_share_used(kBegin + seconds(10)));
-  pace.next_cell();
-  pace.next_cell();
-  EXPECT_FALSE(pace.is_share_used(kBegin + seconds(29)));
-  EXPECT_FALSE(pace.is_late(kBegin + seconds(29)));
-  EXPECT_TRUE(pace.is_late(kBegin + seconds(30)));
+  Pace pace = pace_of_two_tests();
+  pace.begin_cell();
+  EXPECT_FALSE(pace.is_share_used(at(9)));
+  EXPECT_TRUE(pace.is_share_used(at(10)));
+  pace.begin_cell();
+  pace.begin_cell();
+  EXPECT_FALSE(pace.is_share_used(at(29)));
+  EXPECT_FALSE(pace.is_late(at(29)));
+  EXPECT_TRUE(pace.is_late(at(30)));
 }
 
-TEST(Pace, TheFirstCellIsNeverLateAndTheLastHasAllThatIsLeft) {
-  Pace pace = pace_of_four_cells();
-  pace.next_cell();
-  EXPECT_FALSE(pace.is_late(kBegin + seconds(39)));
-  for (int i = 0; i < 3; ++i) pace.next_cell();
-  EXPECT_FALSE(pace.is_share_used(kBegin + seconds(39)));
-  EXPECT_TRUE(pace.is_share_used(kBegin + seconds(40)));
-  EXPECT_TRUE(pace.is_time_up(kBegin + seconds(40)));
+TEST(Pace, TheFirstCellOfATestIsNeverLate) {
+  Pace pace = pace_of_two_tests();
+  pace.begin_cell();
+  EXPECT_FALSE(pace.is_late(at(79)));
+  pace.begin_test(4, at(79));
+  pace.begin_cell();
+  EXPECT_FALSE(pace.is_late(at(80)));
+  EXPECT_TRUE(pace.is_time_up(at(80)));
 }
 
-TEST(Pace, MoreCellsThanPlannedMayUseTheTime) {
-  Pace pace = pace_of_four_cells();
-  for (int i = 0; i < 9; ++i) pace.next_cell();
-  EXPECT_FALSE(pace.is_late(kBegin + seconds(39)));
-  EXPECT_TRUE(pace.is_late(kBegin + seconds(40)));
+TEST(Pace, TheLastTestHasAllThatIsLeft) {
+  Pace pace = pace_of_two_tests();
+  pace.begin_test(1, at(5));
+  pace.begin_cell();
+  EXPECT_FALSE(pace.is_share_used(at(79)));
+  EXPECT_TRUE(pace.is_share_used(at(80)));
+}
+
+TEST(Pace, WhatATestUsesTooMuchIsTakenFromAllBehindIt) {
+  Pace pace(at(100));
+  pace.set_tests(5);
+  pace.begin_test(1, at(0));
+  pace.begin_test(1, at(60));  // 40 seconds for four
+  pace.begin_cell();
+  EXPECT_FALSE(pace.is_share_used(at(69)));
+  EXPECT_TRUE(pace.is_share_used(at(70)));
+}
+
+TEST(Pace, MoreTestsAndCellsThanSaidMayUseTheTime) {
+  Pace pace = pace_of_two_tests();
+  pace.begin_test(1, at(10));
+  pace.begin_test(1, at(20));
+  for (int i = 0; i < 9; ++i) pace.begin_cell();
+  EXPECT_FALSE(pace.is_late(at(79)));
+  EXPECT_TRUE(pace.is_late(at(80)));
 }
 
 }  // namespace

@@ -155,13 +155,13 @@ void amend_all(Running& running) {
   for (const LateDeath& late : running.context.runner.take_late_deaths()) amend(running, late);
 }
 
-// As far as they are known before: those of the sample are about as many.
-std::uint64_t cells_of_selected(const Running& running) {
-  std::uint64_t cells = 0;
+// Those that come to more than skips.
+std::uint64_t tests_to_check(const Running& running) {
+  std::uint64_t tests = 0;
   for_each_selected(running.tests, [&](const PlannedTest& test) {
-    cells += cells_to_check(running.context, test);
+    tests += cells_to_check(running.context, test) > 0;
   });
-  return cells / static_cast<std::uint64_t>(running.context.sample.one_in);
+  return tests;
 }
 
 class CellsTest : public testing::Test {
@@ -170,7 +170,7 @@ class CellsTest : public testing::Test {
 
   void TestBody() override {
     if (running_.stopped) return;
-    if (running_.done == 0) running_.context.pace.set_cells(cells_of_selected(running_));
+    begin();
     if (running_.progress.on_test) {
       running_.progress.on_test(running_.done,
                                 testing::UnitTest::GetInstance()->test_to_run_count(),
@@ -186,6 +186,16 @@ class CellsTest : public testing::Test {
   }
 
  private:
+  // Of a sample there are about as many cells as it is one in.
+  void begin() {
+    RunContext& context = running_.context;
+    if (running_.done == 0) context.pace.set_tests(tests_to_check(running_));
+    const std::uint64_t cells = cells_to_check(context, test_);
+    if (cells == 0) return;
+    const auto one_in = static_cast<std::uint64_t>(context.sample.one_in);
+    context.pace.begin_test(cells / one_in, std::chrono::steady_clock::now());
+  }
+
   // A mistake of the suite's own is a record, too: the cell came to nothing, and says why.
   Record checked(const Cell& cell) {
     try {
