@@ -4,13 +4,22 @@
 
 namespace tutti {
 
+void Pace::set_tests(std::uint64_t tests, Time now) {
+  begin_ = now;
+  tests_ = tests;
+  tests_begun_ = 0;
+}
+
 void Pace::begin_test(std::uint64_t cells, Time now) {
-  const auto left = std::max<std::uint64_t>(tests_, 1);
-  tests_ = left - 1;
   cells_ = std::max<std::uint64_t>(cells, 1);
   begun_ = 0;
   test_begin_ = now;
-  if (end_ != Time::max()) test_end_ = now + (end_ - now) / static_cast<std::int64_t>(left);
+  ++tests_begun_;
+  if (end_ == Time::max()) return;
+  const auto tests = static_cast<std::int64_t>(std::max(tests_, tests_begun_));
+  const auto begun = static_cast<std::int64_t>(tests_begun_);
+  turn_is_over_ = now >= begin_ + (end_ - begin_) / tests * begun;
+  test_end_ = turn_is_over_ ? now : now + (end_ - now) / (tests - begun + 1);
 }
 
 bool Pace::is_share_used(Time now) const {

@@ -15,14 +15,14 @@ Pace::Time at(int number) { return kBegin + seconds(number); }
 // Two tests in 80 seconds, the first of them of four cells.
 Pace pace_of_two_tests() {
   Pace pace(at(80));
-  pace.set_tests(2);
+  pace.set_tests(2, at(0));
   pace.begin_test(4, at(0));
   return pace;
 }
 
 TEST(Pace, WithoutATimeNothingIsUsedUp) {
   Pace pace;
-  pace.set_tests(1000);
+  pace.set_tests(1000, at(0));
   pace.begin_test(5, at(0));
   pace.begin_cell();
   pace.begin_cell();
@@ -42,7 +42,7 @@ TEST(Pace, EachCellHasItsShareAndWhatOthersLeft) {
   EXPECT_TRUE(pace.is_late(at(30)));
 }
 
-TEST(Pace, TheFirstCellOfATestIsNeverLate) {
+TEST(Pace, TheFirstCellOfATestThatHasItsTurnIsNotLate) {
   Pace pace = pace_of_two_tests();
   pace.begin_cell();
   EXPECT_FALSE(pace.is_late(at(79)));
@@ -60,14 +60,28 @@ TEST(Pace, TheLastTestHasAllThatIsLeft) {
   EXPECT_TRUE(pace.is_share_used(at(80)));
 }
 
-TEST(Pace, WhatATestUsesTooMuchIsTakenFromAllBehindIt) {
+TEST(Pace, WhatATestUsesTooMuchDelaysTheNext) {
   Pace pace(at(100));
-  pace.set_tests(5);
+  pace.set_tests(5, at(0));
   pace.begin_test(1, at(0));
-  pace.begin_test(1, at(60));  // 40 seconds for four
+  pace.begin_test(1, at(20 + 16));  // 64 seconds for four
   pace.begin_cell();
-  EXPECT_FALSE(pace.is_share_used(at(69)));
-  EXPECT_TRUE(pace.is_share_used(at(70)));
+  EXPECT_FALSE(pace.is_share_used(at(36 + 15)));
+  EXPECT_TRUE(pace.is_share_used(at(36 + 16)));
+}
+
+TEST(Pace, ATestWhoseTurnIsOverIsLeftOut) {
+  Pace pace(at(100));
+  pace.set_tests(5, at(0));
+  pace.begin_test(1, at(0));
+  for (int turn = 1; turn < 3; ++turn) {  // until 40 and 60
+    pace.begin_test(9, at(65));
+    pace.begin_cell();
+    EXPECT_TRUE(pace.is_late(at(65))) << turn;
+  }
+  pace.begin_test(9, at(65));  // until 80
+  pace.begin_cell();
+  EXPECT_FALSE(pace.is_late(at(65)));
 }
 
 TEST(Pace, MoreTestsAndCellsThanSaidMayUseTheTime) {

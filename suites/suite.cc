@@ -189,11 +189,12 @@ class CellsTest : public testing::Test {
   // Of a sample there are about as many cells as it is one in.
   void begin() {
     RunContext& context = running_.context;
-    if (running_.done == 0) context.pace.set_tests(tests_to_check(running_));
+    const auto now = std::chrono::steady_clock::now();
+    if (running_.done == 0) context.pace.set_tests(tests_to_check(running_), now);
     const std::uint64_t cells = cells_to_check(context, test_);
     if (cells == 0) return;
     const auto one_in = static_cast<std::uint64_t>(context.sample.one_in);
-    context.pace.begin_test(cells / one_in, std::chrono::steady_clock::now());
+    context.pace.begin_test(cells / one_in, now);
   }
 
   // A mistake of the suite's own is a record, too: the cell came to nothing, and says why.
