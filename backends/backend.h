@@ -14,8 +14,8 @@
  * function may end the process or leave by a C++ exception (the worker survives the latter, and
  * both are reported as a crash). Every wait must be bounded by world.deadline_ms.
  *
- * Signals: SIGPIPE is ignored in tutti's workers, as in Python, which hosts most of these libraries;
- * a write to a peer that has gone fails with EPIPE.
+ * Signals: SIGPIPE is ignored in tutti's workers, as in Python, which hosts most of these
+ * libraries; a write to a peer that has gone fails with EPIPE.
  *
  * Sizes: the first member of a structure is its size in bytes, set by whoever makes the structure:
  * by the backend in tutti_backend, by tutti in all others, tutti_plan included. Enumerations take 4
@@ -101,18 +101,39 @@ TUTTI_ENUM_TAKES_4_BYTES(tutti_answer);
 
 /* ---- Facts: what a rank is told about the machine ---- */
 
+/* How memory of a device can be given to another process, usable as a bit set: by CUDA IPC, by a
+ * POSIX file descriptor, by a handle that is valid all over an NVLink fabric. */
+#define TUTTI_HANDLE_CUDA_IPC 1u
+#define TUTTI_HANDLE_POSIX 2u
+#define TUTTI_HANDLE_FABRIC 4u
+
+/* How far PCIe goes from one device to another, the nearest first. Behind each what nvidia-smi topo
+ * calls it. */
+#define TUTTI_PCIE_UNKNOWN 0u  /* or none: on another host */
+#define TUTTI_PCIE_SAME 1u     /* the device itself */
+#define TUTTI_PCIE_SWITCH 2u   /* PIX: one switch */
+#define TUTTI_PCIE_SWITCHES 3u /* PXB: several switches */
+#define TUTTI_PCIE_BRIDGE 4u   /* PHB: a host bridge */
+#define TUTTI_PCIE_NODE 5u     /* NODE: host bridges of one NUMA node */
+#define TUTTI_PCIE_SYSTEM 6u   /* SYS: between NUMA nodes */
+
 /* One rank's device and links. Arrays have `world` entries, indexed by peer rank; entry [own rank]
  * is 1. */
 typedef struct tutti_rank_facts {
-  const char *host; /* ranks with equal text share a host (shared memory, /proc) */
+  const char *host;   /* ranks with equal text share a host (shared memory, /proc) */
+  const char *device; /* ranks with equal text share one device; on CUDA its UUID */
   const char *device_name;
-  int32_t device_index; /* ordinal on its host; ranks with equal host and index share one device */
+  int32_t device_index;     /* ordinal among the devices that this rank sees */
+  int32_t visible_devices;  /* how many it sees: 1 where each rank is shown its own only */
   int32_t capability_major; /* compute capability; 0.0 for a CPU */
   int32_t capability_minor;
   uint64_t memory_bytes;
-  int32_t multicast;          /* 1: the device can be bound to a multicast object */
-  const uint8_t *peer_access; /* [q] = 1: this rank may import memory of rank q */
-  const uint8_t *nvlinks;     /* [q] = number of NVLinks towards the device of rank q */
+  uint64_t shared_memory_bytes; /* size of /dev/shm where this rank runs; 0: not known */
+  uint32_t handles;             /* TUTTI_HANDLE_* that memory of the device can be exported by */
+  int32_t multicast;            /* 1: the device can be bound to a multicast object */
+  const uint8_t *peer_access;   /* [q] = 1: this rank may import memory of rank q */
+  const uint8_t *nvlinks;       /* [q] = number of NVLinks towards the device of rank q */
+  const uint8_t *pcie;          /* [q] = TUTTI_PCIE_* towards the device of rank q */
 } tutti_rank_facts;
 
 typedef struct tutti_facts {

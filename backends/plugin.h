@@ -56,10 +56,12 @@ struct Decision {
 inline Decision take(const char* path) { return {path, {}}; }
 inline Decision refuse(std::string reason) { return {nullptr, std::move(reason)}; }
 
-// Whether every rank may import the memory of every other.
-inline bool has_peer_access(const tutti_facts& facts) {
+// Whether every rank may import the memory of every other, and can give its own away by the device
+// services, which use CUDA IPC.
+inline bool can_share_memory(const tutti_facts& facts) {
   return std::none_of(facts.ranks, facts.ranks + facts.world, [&](const tutti_rank_facts& rank) {
-    return std::memchr(rank.peer_access, 0, static_cast<size_t>(facts.world)) != nullptr;
+    return (rank.handles & TUTTI_HANDLE_CUDA_IPC) == 0 ||
+           std::memchr(rank.peer_access, 0, static_cast<size_t>(facts.world)) != nullptr;
   });
 }
 

@@ -29,9 +29,9 @@ int bench(Job& job);
 int list(const Places& places);    // needs no MPI
 int diff(const Options& options);  // neither
 
-// The node that options name; without a name the real one where there is a GPU, else `host`. Throws
-// NodeError, also when the machine could not be read and no simulated node is named: a broken GPU
-// must not become a run without one.
-Node node_of(const Job& job, const std::string& name);
+// The node that a text names (fixtures/nodes/compose.h); without a name, the real one where there
+// is a GPU, else `host`. Throws NodeError, also when the machine could not be read and no simulated
+// node is named: a broken GPU must not become a run without one.
+Node node_of(const Job& job, const std::string& text);
 
 }  // namespace tutti

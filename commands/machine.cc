@@ -69,13 +69,12 @@ Node over_several_hosts(const std::vector<std::string>& hosts,
     RankFacts facts = mine.devices[local[rank] % mine.devices.size()];
     const RankFacts source = facts;
     facts.host = hosts[rank];
-    facts.peer_access.assign(hosts.size(), 0);
-    facts.nvlinks.assign(hosts.size(), 0);
-    for (std::size_t peer = 0; peer < hosts.size(); ++peer) {
-      if (hosts[peer] != hosts[rank]) continue;
-      const std::size_t index = local[peer] % mine.devices.size();
-      facts.peer_access[peer] = source.peer_access.at(index);
-      facts.nvlinks[peer] = source.nvlinks.at(index);
+    for (auto row : {&RankFacts::peer_access, &RankFacts::nvlinks, &RankFacts::pcie}) {
+      (facts.*row).assign(hosts.size(), 0);
+      for (std::size_t peer = 0; peer < hosts.size(); ++peer) {
+        if (hosts[peer] == hosts[rank])
+          (facts.*row)[peer] = (source.*row).at(local[peer] % mine.devices.size());
+      }
     }
     all.devices.push_back(facts);
   }

@@ -12,9 +12,11 @@ std::string answer_with(const std::string& host, std::size_t devices) {
   for (std::size_t index = 0; index < devices; ++index) {
     RankFacts facts;
     facts.host = host;
+    facts.device = host + " " + std::to_string(index);
     facts.device_index = static_cast<int>(index);
     facts.peer_access.assign(devices, 1);
     facts.nvlinks.assign(devices, 1);
+    facts.pcie.assign(devices, 1);
     node.devices.push_back(facts);
   }
   return to_text(HostAnswer{node_to_json(node), ""});

@@ -17,12 +17,41 @@ namespace {
 // Help fits 80 columns and 24 lines: descriptions here have 58 characters at most.
 constexpr std::size_t kHelpColumn = 22;
 
+// Without the blank line that CLI11 prints for options that are not shown.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+    while (text.ends_with("\n\n")) text.pop_back();
+    return text;
+  }
+};
+
+// What is changed on the node, in the order of the words; one line of help for all four.
+void add_node_changes(CLI::App& command, Options& options) {
+  const auto add = [&](const std::string& option, const std::string& what,
+                       const std::string& help) {
+    const auto take = [&options, what](const std::vector<std::string>& values) {
+      for (const std::string& value : values) options.changes += "," + what + value;
+    };
+    return command.add_option_function<std::vector<std::string>>(option, take, help)
+        ->delimiter(',')
+        ->trigger_on_parse();
+  };
+  add("--without", "without:", "of the node; also --with, --capability, --rank R:no_peer")
+      ->option_text("FEATURES");
+  for (const char* name : {"with", "capability", "rank"})
+    add(std::string("--") + name, std::string(name) + ":", "")->group("");
+}
+
 void add_run_options(CLI::App& run, Options& options) {
   run.add_option("--backend", options.backends, "names, or paths of plugins (./libmine.so) [all]")
       ->delimiter(',')
       ->option_text("NAMES");
   run.add_option("--node", options.node, "to pretend to be [real where there is a GPU, else host]")
       ->option_text("NAME");
+  add_node_changes(run, options);
   run.add_option("--world", options.worlds, "such as 1..8 or 2,4 [1 to the number of ranks]")
       ->option_text("SIZES");
   run.add_option("--dtype", options.dtypes, "such as fp32,bf16 [all]")
@@ -154,6 +183,7 @@ std::string nearest_of_extras(const CLI::App& app) {
 bool parse_options(int count, char** arguments, Options& options, int& status) {
   CLI::App app{"tutti: fault injection and conformance for collective backends", "tutti"};
   app.require_subcommand(1);
+  app.formatter(std::make_shared<Formatter>());
   app.get_formatter()->column_width(kHelpColumn);
   CLI::App* run = app.add_subcommand("run", "check backends and write a report");
   CLI::App* list =
@@ -175,6 +205,7 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
     if (status != 0) fmt::print(stderr, "{}", nearest_of_extras(app));
     return false;
   }
+  options.node += options.changes;
   for (const CLI::App* command : {run, list, replay, bench, diff}) {
     if (command->parsed()) options.command = command->get_name();
   }
@@ -183,10 +214,11 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
 
 Profile profile_of(const Options& options) {
   Profile profile;
-  if (options.profile == "nightly") profile = {"nightly", 60, 64u << 20, 20, 60, 0};
+  if (options.profile == "nightly") profile = {"nightly", 60, 64u << 20, 20, 60, 0, 1};
   if (options.cases > 0) profile.cases = options.cases;
   if (options.filter != "*") profile.cells_most = 0;  // who filters has chosen already
   if (options.cells) profile.cells_most = *options.cells;
+  if (profile.cells_most == 0) profile.worlds_of_nodes = 1;
   if (options.shrink_seconds > 0) profile.shrink_seconds = options.shrink_seconds;
   return profile;
 }

@@ -13,10 +13,12 @@ namespace tutti {
 struct Options {
   std::string command;                // run list replay bench diff
   std::vector<std::string> backends;  // names, or paths of plugins; empty: all that are installed
-  std::string node;                   // empty: real when there is a GPU, else host
-  std::string worlds;                 // "1..8" or "2,4"; empty: 1 to the number of ranks
-  std::vector<std::string> dtypes;    // by name; empty: all
-  std::vector<std::string> ops;       // likewise
+  std::string node;     // with its changes (fixtures/nodes/compose.h); empty: real when there is a
+                        // GPU, else host
+  std::string changes;  // of the node, which has them at its end when all is parsed
+  std::string worlds;   // "1..8" or "2,4"; empty: 1 to the number of ranks
+  std::vector<std::string> dtypes;  // by name; empty: all
+  std::vector<std::string> ops;     // likewise
   std::string filter = "*";
   std::string profile = "quick";
   std::uint64_t seed = 1;

@@ -1,5 +1,6 @@
 // tutti run: checks backends and writes a report.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstdio>
@@ -11,6 +12,7 @@
 
 #include "commands/commands.h"
 #include "commands/machine.h"
+#include "fixtures/nodes/compose.h"
 #include "fixtures/world/signals.h"
 #include "reports/report.h"
 #include "suites/suite.h"
@@ -63,11 +65,22 @@ void leave_out_what_cannot_be_hosted(Plan& plan, const Options& options, int hos
   plan.backends = std::move(kept);
 }
 
+// The node that was named, and no other; or the usual one, and all that there are files of, for
+// properties that are checked on every node.
+std::vector<Node> nodes_of(const Job& job) {
+  std::vector<Node> nodes{node_of(job, job.options.node)};
+  if (!job.options.node.empty() || job.machine.hosts > 1) return nodes;
+  for (const std::string& name : node_names(job.places.share + "/nodes")) {
+    if (name != nodes.front().name) nodes.push_back(node_of(job, name));
+  }
+  return nodes;
+}
+
 Plan plan_of(Job& job) {
   Plan plan;
   plan.backends = choose_backends(job.places, job.options.backends);
   leave_out_what_cannot_be_hosted(plan, job.options, job.machine.hosts);
-  plan.node = node_of(job, job.options.node);
+  plan.nodes = nodes_of(job);
   plan.worlds = worlds_of(job.options.worlds, job.director.ranks());
   plan.dtypes = dtypes_of(job.options.dtypes);
   plan.ops = ops_of(job.options.ops);
@@ -160,8 +173,10 @@ void tell_machine(const Machine& machine) {
 
 }  // namespace
 
-Node node_of(const Job& job, const std::string& name) {
+Node node_of(const Job& job, const std::string& text) {
   const Machine& machine = job.machine;
+  std::vector<std::string> parts = parts_of_node(text);
+  std::string& name = parts.front();
   const bool is_real = name == "real" || (name.empty() && !machine.real.devices.empty());
   if ((is_real || name.empty()) && !machine.problem.empty()) {
     throw NodeError(fmt::format("{}\nMend that, or go without: --node host", machine.problem));
@@ -172,9 +187,14 @@ Node node_of(const Job& job, const std::string& name) {
                     "--node host",
                     machine.real.source));
   }
+  if (name.empty()) name = is_real ? "real" : "host";
   Node node =
-      is_real ? machine.real : load_node(job.places.share + "/nodes", name.empty() ? "host" : name);
-  if (is_real) node.name = "real";
+      is_real ? machine.real
+              : load_node(job.places.share + "/nodes", fmt::format("{}", fmt::join(parts, ",")));
+  if (is_real) {
+    node.name = name;
+    change(node, parts);
+  }
   if (node.device_kind == "host" && machine.hosts > 1) {
     throw NodeError(fmt::format(
         "node {} is simulated in memory that ranks share, and these ranks are on {} hosts; start "
@@ -205,7 +225,7 @@ int run(Job& job) {
                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(time));
   }
   RunInfo info;
-  info.machine = machine_facts(job.machine.real, plan.node);
+  info.machine = machine_facts(job.machine.real, plan.nodes.front());
   info.options = options_json(options, plan, job.director.ranks());
   info.command = job.command_line;
   info.started = utc_now();
@@ -215,7 +235,8 @@ int run(Job& job) {
       is_default ? default_folder(reports_base(), host_name(), job.machine.real.driver)
                  : options.out;
   tell_machine(job.machine);
-  fmt::print("node {}, {} backends, worlds {}, seed {}, reports in {}\n", plan.node.name,
+  fmt::print("node {}{}, {} backends, worlds {}, seed {}, reports in {}\n", plan.nodes.front().name,
+             plan.nodes.size() > 1 ? fmt::format(" and {} more", plan.nodes.size() - 1) : "",
              plan.backends.size(),
              options.worlds.empty() ? fmt::format("1..{}", job.director.ranks()) : options.worlds,
              options.seed, folder);

@@ -61,7 +61,8 @@ void write_reports(const std::string& folder, const RunInfo& run,
                    const std::vector<Record>& records);
 
 // For the terminal, plain ASCII. A table of backend x property with a column for each world, at
-// most 100 columns wide where names allow, followed by the totals.
+// most 100 columns wide where names allow, one of node x backend where there are several nodes, and
+// the totals.
 std::string summary_table(const std::vector<Record>& records);
 // Each red record with its cell, explanation and replay line; empty when nothing is red.
 std::string red_cells(const std::vector<Record>& records);

@@ -14,9 +14,19 @@ namespace {
 constexpr std::size_t kColumns = 100;
 constexpr std::string_view kGap = "  ";
 
-using Row = std::pair<std::string, std::string>;       // backend, property
-using Verdicts = std::map<Verdict, std::uint64_t>;     // counts in one cell of the table
-using Cells = std::map<Row, std::map<int, Verdicts>>;  // by world
+using Row = std::vector<std::string>;               // backend and property, or node
+using Verdicts = std::map<Verdict, std::uint64_t>;  // counts in one cell of the table
+
+// Columns are in the order of their numbers, then of their names.
+struct Grid {
+  Row headings;  // of the rows' labels
+  std::map<Row, std::map<std::pair<int, std::string>, Verdicts>> rows;
+  std::set<std::pair<int, std::string>> columns;
+  void count(const Row& row, int number, const std::string& column, Verdict verdict) {
+    ++rows[row][{number, column}][verdict];
+    columns.insert({number, column});
+  }
+};
 
 // Worst first: what a reader has to see of a cell in which verdicts differ.
 constexpr std::array kWorstFirst{Verdict::crash,     Verdict::hang,
@@ -60,12 +70,12 @@ struct Column {
   }
 };
 
-Column column_of(const Cells& cells, int world) {
+Column column_of(const Grid& grid, const std::pair<int, std::string>& key) {
   Column column;
-  column.add(fmt::format("w{}", world));
-  for (const auto& [row, worlds] : cells) {
-    const auto found = worlds.find(world);
-    column.add(cell_text(found == worlds.end() ? Verdicts{} : found->second));
+  column.add(printable(key.second));
+  for (const auto& [row, cells] : grid.rows) {
+    const auto found = cells.find(key);
+    column.add(cell_text(found == cells.end() ? Verdicts{} : found->second));
   }
   return column;
 }
@@ -82,24 +92,24 @@ std::string lines_of(const std::vector<Column>& columns) {
   return text;
 }
 
-// The worlds side by side, in as many blocks below one another as the width asks for.
-std::string blocks_of(const Cells& cells, const std::set<int>& worlds) {
-  Column backends, properties;
-  backends.add("backend");
-  properties.add("property");
-  for (const auto& [row, unused] : cells) {
-    backends.add(printable(row.first));
-    properties.add(printable(row.second));
+// The columns side by side, in as many blocks below one another as the width asks for.
+std::string blocks_of(const Grid& grid) {
+  if (grid.rows.empty()) return "";
+  std::vector<Column> labels(grid.headings.size());
+  std::size_t label_width = 0;
+  for (std::size_t label = 0; label < labels.size(); ++label) {
+    labels[label].add(grid.headings[label]);
+    for (const auto& [row, unused] : grid.rows) labels[label].add(printable(row[label]));
+    label_width += labels[label].width + (label == 0 ? 0 : kGap.size());
   }
-  const std::size_t label_width = backends.width + kGap.size() + properties.width;
   std::string text;
-  std::vector<Column> block{backends, properties};
+  std::vector<Column> block = labels;
   std::size_t width = label_width;
-  for (const int world : worlds) {
-    Column column = column_of(cells, world);
-    if (block.size() > 2 && width + kGap.size() + column.width > kColumns) {
+  for (const auto& key : grid.columns) {
+    Column column = column_of(grid, key);
+    if (block.size() > labels.size() && width + kGap.size() + column.width > kColumns) {
       text += lines_of(block) + "\n";
-      block = {backends, properties};
+      block = labels;
       width = label_width;
     }
     width += kGap.size() + column.width;
@@ -170,17 +180,18 @@ std::string lines_of(const std::map<std::string, std::string>& untested) {
 std::string summary_table(const std::vector<Record>& records) {
   if (records.empty()) return "no records: nothing was tested\n";
   const std::map<std::string, std::string> untested = untested_of(records);
-  Cells cells;
-  std::set<int> worlds;
+  Grid properties{{"backend", "property"}, {}, {}}, nodes{{"node"}, {}, {}};
   std::uint64_t cases = 0;
   for (const Record& record : records) {
     cases += record.cases;
     if (untested.contains(record.backend)) continue;
-    ++cells[{record.backend, record.property}][record.world][record.verdict];
-    worlds.insert(record.world);
+    properties.count({record.backend, record.property}, record.world,
+                     fmt::format("w{}", record.world), record.verdict);
+    nodes.count({record.node}, 0, record.backend, record.verdict);
   }
   const auto totals = totals_of(records);
-  const std::string table = cells.empty() ? "" : blocks_of(cells, worlds);
+  std::string table = blocks_of(properties);
+  if (nodes.rows.size() > 1) table += "\n" + blocks_of(nodes);
   return table + lines_of(untested) + fmt::format("\n{} cells, {} cases\n", records.size(), cases) +
          colour_text(Colour::green, "green", totals) + colour_text(Colour::red, "red", totals) +
          colour_text(Colour::grey, "grey", totals) + skips_of(records);

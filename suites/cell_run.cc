@@ -185,7 +185,7 @@ Record check_cell(RunContext& context, const Cell& cell) {
     record.reason = broken->second;
   } else if (absent != context.not_installed.end()) {
     skip(record, SkipCause::not_installed, absent->second);
-  } else if (context.no_gpu.contains(cell.backend->name)) {
+  } else if (cell.node->device_kind == "host" && context.cuda_only.contains(cell.backend->name)) {
     skip(record, SkipCause::no_gpu, "it takes CUDA memory only, and this node has none");
   } else if (cause != SkipCause::none) {
     skip(record, cause, "");

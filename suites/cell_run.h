@@ -26,7 +26,7 @@ struct RunContext {
   std::map<std::string, std::string> not_installed{};  // backend -> why, once it is known
   std::map<std::string, std::string> broken{};         // backend -> why it cannot be hosted
   std::set<std::string> known_to_hang{};  // path_in_world(cell), once a cell has shown it
-  std::set<std::string> no_gpu{};         // backends that take CUDA memory only, on a node without
+  std::set<std::string> cuda_only{};      // backends that take no host memory
 };
 
 // Never throws for what a backend does; SuiteError and Interrupted pass through.

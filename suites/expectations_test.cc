@@ -12,7 +12,7 @@ class Expectations : public testing::Test {
     node_.name = node_.device_kind = "host";
     RankFacts facts;
     facts.host = "one";
-    facts.peer_access = facts.nvlinks = {1};
+    facts.peer_access = facts.nvlinks = facts.pcie = {1};
     node_.devices = {facts};
     Allreduce call;
     call.count = 8;

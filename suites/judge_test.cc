@@ -23,9 +23,10 @@ Node node_of_two() {
   RankFacts facts;
   facts.host = "one";
   facts.peer_access = {1, 1};
-  facts.nvlinks = {1, 1};
+  facts.nvlinks = facts.pcie = {1, 1};
   node.devices = {facts, facts};
-  node.devices[1].device_index = 1;
+  node.devices[0].device = "first";
+  node.devices[1].device = "second";
   return node;
 }
 

@@ -36,6 +36,7 @@ struct Profile {
   int large_one_in = 1000;              // calls that may have more than 1 MiB are this rare
   double shrink_seconds = 10;           // wall clock for shrinking one failure
   std::uint64_t cells_most = 12'000;    // of a run, about; 0: all (sample.h)
+  int worlds_of_nodes = 3;              // what is checked on every node, in one of so many worlds
 };
 
 struct Property {
@@ -49,6 +50,10 @@ struct Property {
   Case (*draw)(const Cell& cell, const Profile& profile);
   // Carries one case out and judges it; null: run it once and judge it.
   Outcome (*check)(Runner& runner, const Case& one_case, const Cell& cell, bool fresh);
+
+  // Whether it is checked on every node of a run, and not on the first only. Then the choice of a
+  // path is the backend's, and few dtypes and ops, the first ones of the run, stand for all.
+  bool every_node = false;
 
   // Cases of one cell at most, whatever the profile says; 0: as many as it says. For what needs
   // fresh workers each time.

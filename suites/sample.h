@@ -4,7 +4,8 @@
 // them at least; in the run's next world the one before each. So each path, dtype and op is checked
 // in each world, and over n worlds in a row by each property that applies in all of them.
 // Properties of which one cell of a path stands for others are checked in every n-th world of the
-// run, and in one at least. Which cells they are depends on the seed.
+// run, and in one at least; so are those that are checked on every node, on each of them, with an n
+// of their own where that is larger. Which cells they are depends on the seed.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@ struct Sample {
   int one_in = 1;
   std::uint64_t seed = 0;
   std::vector<int> worlds{};  // of the run
+  int worlds_of_nodes = 1;    // of what is checked on every node: one in so many
 
   bool takes(const Cell& cell) const;
 };

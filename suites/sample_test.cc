@@ -33,7 +33,7 @@ Node one_host() {
   node.name = node.device_kind = "host";
   RankFacts facts;
   facts.host = "one";
-  facts.peer_access = facts.nvlinks = {1};
+  facts.peer_access = facts.nvlinks = facts.pcie = {1};
   node.devices = {facts};
   return node;
 }
@@ -75,7 +75,8 @@ TEST_P(Cells, EachStratumMeetsEachWorldAndEachPropertyThatApplies) {
     if (!sample_.takes(cell)) return;
     met[stratum].insert(cell.property->name);
     // The others' calls are of another stratum, or one call of a path stands for all.
-    if (cell.property->name != "refusal" && cell.property->cases_most == 0)
+    if (cell.property->name != "refusal" && cell.property->cases_most == 0 &&
+        !cell.property->every_node)
       worlds[stratum].insert(cell.world);
   });
   ASSERT_EQ(applying.size(), kDtypes.size() * kOps.size());
@@ -91,7 +92,7 @@ TEST_P(Cells, EachStratumMeetsEachWorldAndEachPropertyThatApplies) {
 TEST_P(Cells, OneInSoManyIsTakenAndTwoAtLeast) {
   std::map<std::tuple<std::string, Dtype, Op, int>, std::pair<int, int>> taken_of_all;
   for_each([&](const Cell& cell) {
-    if (cell.property->cases_most > 0 || !applies(cell)) return;
+    if (cell.property->cases_most > 0 || cell.property->every_node || !applies(cell)) return;
     auto& [taken, all] = taken_of_all[{cell.path, cell.dtype, cell.op, cell.world}];
     ++all;
     taken += sample_.takes(cell);
@@ -101,6 +102,28 @@ TEST_P(Cells, OneInSoManyIsTakenAndTwoAtLeast) {
     EXPECT_GE(taken, std::max(std::min(2, all), all / sample_.one_in));
     EXPECT_LE(taken, std::max(3, (all + sample_.one_in - 1) / sample_.one_in));
   }
+}
+
+TEST_P(Cells, WhatIsCheckedOnEveryNodeIsCheckedOnEachInOneOfItsWorldsAtLeast) {
+  sample_.worlds_of_nodes = 3;
+  const int most = std::max(3, sample_.one_in);
+  int properties_seen = 0;
+  for (const Property& property : properties()) {
+    if (!property.every_node) continue;
+    ++properties_seen;
+    for (const std::string name : {"one", "another"}) {
+      Node node = node_;
+      node.name = name;
+      int taken = 0;
+      for (const int world : sample_.worlds) {
+        taken += sample_.takes(
+            {&property, &backend_, &node, references_, world, "auto", TUTTI_FLOAT32, TUTTI_SUM});
+      }
+      EXPECT_GE(taken, 8 / most) << name;
+      EXPECT_LE(taken, (8 + most - 1) / most) << name;
+    }
+  }
+  EXPECT_GE(properties_seen, 1);
 }
 
 // Whichever worlds it has, as few as one.

@@ -48,30 +48,68 @@ std::vector<std::string> paths_of(RunContext& context, const BackendEntry& backe
   return {"auto"};
 }
 
+// The strata of a property.
+struct Strata {
+  std::vector<std::string> paths;
+  std::vector<Dtype> dtypes;
+  std::vector<Op> ops;
+};
+
+// Those of properties that are checked on every node: what a node changes hardly depends on them.
+Strata strata_of_every_node(const Plan& plan) {
+  constexpr std::size_t kDtypesMost = 2;
+  Strata few{{"auto"}, plan.dtypes, {plan.ops.front()}};
+  few.dtypes.resize(std::min(few.dtypes.size(), kDtypesMost));
+  return few;
+}
+
+// `form` has everything of the cells but path, dtype and op.
+std::vector<Cell> cells_of(const Cell& form, const Strata& strata) {
+  std::vector<Cell> cells;
+  Cell cell = form;
+  for (const std::string& path : strata.paths) {
+    for (const Dtype dtype : strata.dtypes) {
+      for (const Op op : strata.ops) {
+        cell.path = path;
+        cell.dtype = dtype;
+        cell.op = op;
+        cells.push_back(cell);
+      }
+    }
+  }
+  return cells;
+}
+
+// The tests of a backend on a node, which `form` has.
+void add_tests(const Plan& plan, const Cell& form, const std::vector<std::string>& paths,
+               std::vector<PlannedTest>& tests) {
+  const Strata all{paths, plan.dtypes, plan.ops}, few = strata_of_every_node(plan);
+  Cell cell = form;
+  for (const int world : plan.worlds) {
+    for (const Property& property : properties()) {
+      if (!property.every_node && form.node != &plan.nodes.front()) continue;
+      cell.property = &property;
+      cell.world = world;
+      tests.push_back({fmt::format("{}/{}", form.backend->name, form.node->name),
+                       fmt::format("{}/w{}", property.full_name(), world),
+                       cells_of(cell, property.every_node ? few : all)});
+    }
+  }
+}
+
 std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
                                   const std::vector<BackendEntry>& references) {
   std::vector<PlannedTest> tests;
   for (const BackendEntry& backend : plan.backends) {
     unsigned memory = 0;
     const std::vector<std::string> paths = paths_of(context, backend, memory);
-    if (plan.node.device_kind == "host" && !(memory & TUTTI_MEMORY_HOST))
-      context.no_gpu.insert(backend.name);
-    const auto usable = references_for(context.runner, references, backend, plan.node);
-    for (const int world : plan.worlds) {
-      for (const Property& property : properties()) {
-        PlannedTest test{fmt::format("{}/{}", backend.name, plan.node.name),
-                         fmt::format("{}/w{}", property.full_name(), world),
-                         {}};
-        for (const std::string& path : paths) {
-          for (const Dtype dtype : plan.dtypes) {
-            for (const Op op : plan.ops) {
-              test.cells.push_back(
-                  {&property, &backend, &plan.node, usable, world, path, dtype, op});
-            }
-          }
-        }
-        tests.push_back(std::move(test));
-      }
+    if (!(memory & TUTTI_MEMORY_HOST)) context.cuda_only.insert(backend.name);
+    for (const Node& node : plan.nodes) {
+      Cell form;
+      form.backend = &backend;
+      form.node = &node;
+      form.references = references_for(context.runner, references, backend, node);
+      add_tests(plan, form, paths, tests);
     }
   }
   return tests;
@@ -82,7 +120,8 @@ std::uint64_t cells_to_check(const RunContext& context, const PlannedTest& test)
   std::uint64_t cells = 0;
   for (const Cell& cell : test.cells) {
     const std::string& backend = cell.backend->name;
-    cells += !context.no_gpu.contains(backend) && !context.not_installed.contains(backend) &&
+    const bool no_gpu = cell.node->device_kind == "host" && context.cuda_only.contains(backend);
+    cells += !no_gpu && !context.not_installed.contains(backend) &&
              cell.property->not_applicable(cell) == SkipCause::none;
   }
   return cells;
@@ -267,7 +306,8 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
   const std::vector<PlannedTest> tests = tests_of(context, plan, references);
   std::uint64_t cells = 0;
   for (const PlannedTest& test : tests) cells += cells_to_check(context, test);
-  context.sample = {thinning(cells, context.profile.cells_most), context.seed, plan.worlds};
+  context.sample = {thinning(cells, context.profile.cells_most), context.seed, plan.worlds,
+                    context.profile.worlds_of_nodes};
   Running running{context, tests, progress, records, 0, nullptr};
   for (const PlannedTest& test : tests) {
     testing::RegisterTest(

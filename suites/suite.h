@@ -14,7 +14,7 @@ namespace tutti {
 
 struct Plan {
   std::vector<BackendEntry> backends;
-  Node node;
+  std::vector<Node> nodes;  // the first for all properties, the others for those of every node
   std::vector<int> worlds;
   std::vector<Dtype> dtypes;
   std::vector<Op> ops;

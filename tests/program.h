@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -54,11 +55,14 @@ struct Finished {
   }
 };
 
-// `tutti run arguments`, with its report. The backends of tests have no more dtypes and ops.
+// `tutti run arguments`, with its report, on the node `host` unless they name another one. The
+// backends of tests have no more dtypes and ops.
 inline Finished run(std::vector<std::string> arguments,
                     std::chrono::seconds timeout = std::chrono::seconds(300)) {
   const TemporaryFolder folder;
   const std::string out = folder / "out";
+  if (std::find(arguments.begin(), arguments.end(), "--node") == arguments.end())
+    arguments.insert(arguments.begin(), {"--node", "host"});
   arguments.insert(arguments.begin(), "run");
   arguments.insert(arguments.end(),
                    {"--out", out, "--dtype", "fp32,bf16,int32", "--op", "sum,max"});

@@ -27,7 +27,7 @@ class Example : public Communicator {
 
   // The one place that decides, for plan, create and run, from what all ranks know.
   static Decision decide(const tutti_facts& facts, const tutti_request* call) {
-    if (!has_peer_access(facts)) return refuse("needs peer access");
+    if (!can_share_memory(facts)) return refuse("needs peer access and IPC");
     if (!call) return take("mailbox");
     if (call->collective != TUTTI_ALLREDUCE || call->extension) return refuse("only allreduce");
     if (call->dtype != TUTTI_FLOAT32 || call->op != TUTTI_SUM) return refuse("only fp32 sums");

@@ -19,6 +19,7 @@ from tutti_backend import (  # noqa: E402
     ABORTED,
     ALLREDUCE,
     FLOAT32,
+    HANDLE_CUDA_IPC,
     INT32,
     MEMORY_HOST,
     SUM,
@@ -45,6 +46,8 @@ def require(facts, request=None):
     for rank in range(facts.world):
         if not all(facts.ranks[rank].peer_access[peer] for peer in range(facts.world)):
             raise Failure(UNSUPPORTED, "example_python needs peer access between all ranks")
+        if not facts.ranks[rank].handles & HANDLE_CUDA_IPC:
+            raise Failure(UNSUPPORTED, "example_python needs CUDA IPC on all ranks")
     if request is None:
         return
     if request.collective != ALLREDUCE or request.extension:

@@ -30,7 +30,7 @@ tutti_status status_of(Result result) {
 }
 
 bool same_device(const tutti_rank_facts& one, const tutti_rank_facts& other) {
-  return one.device_index == other.device_index && std::strcmp(one.host, other.host) == 0;
+  return std::strcmp(one.device, other.device) == 0;
 }
 
 bool shares_device(const tutti_facts& facts, int rank) {

@@ -106,7 +106,10 @@ inline void on_ranks(int world, std::uint64_t deadline_ms,
   const int gpus = count_gpus();
   if (gpus == 0) GTEST_SKIP() << "no GPU";
   TestWorld facts(world);
-  for (int rank = 0; rank < world; ++rank) facts.rank(rank).device_index = rank % gpus;
+  for (int rank = 0; rank < world; ++rank) {
+    facts.rank(rank).device = facts.rank(rank % gpus).device;
+    facts.rank(rank).device_index = rank % gpus;
+  }
   void* shared =
       mmap(nullptr, sizeof(CudaBoard), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);

@@ -23,6 +23,9 @@ std::string refusal_of_world(std::string_view name, const tutti_facts& facts) {
       return fmt::format("rank {} is on host {} and rank 0 on {}, but {} needs one host", rank,
                          own.host, facts.ranks[0].host, name);
     }
+    if ((own.handles & TUTTI_HANDLE_CUDA_IPC) == 0) {
+      return fmt::format("rank {} has no CUDA IPC, by which {} shares memory", rank, name);
+    }
     const void* denied = std::memchr(own.peer_access, 0, static_cast<std::size_t>(facts.world));
     if (denied != nullptr) {
       return fmt::format("rank {} has no peer access to rank {}, and {} needs it between all ranks",

@@ -80,12 +80,13 @@ class Communicator {
     return status;
   }
 
-  // The same for what a function of the device returned: 0, or an error. Without peer access that
+  // The same for what a function of the device returned: 0, or an error. What the machine cannot do
   // is a refusal.
   tutti_status check(std::string_view operation, int error) {
     if (error == 0) return TUTTI_OK;
-    constexpr int kPeerAccessUnsupported = 217;
-    return say(error == kPeerAccessUnsupported ? TUTTI_UNSUPPORTED : TUTTI_ERROR,
+    constexpr int kPeerAccessUnsupported = 217, kNotSupported = 801;
+    const bool is_refusal = error == kPeerAccessUnsupported || error == kNotSupported;
+    return say(is_refusal ? TUTTI_UNSUPPORTED : TUTTI_ERROR,
                std::string(operation) + " failed on rank " + std::to_string(world_.rank) +
                    " with " + device().error_name(device().self, error) + " (" +
                    std::to_string(error) + ")");

@@ -37,7 +37,7 @@ class Mine : public Communicator {
   static constexpr const char* kPaths[] = {"path", nullptr};
   static const char* version() { return "1"; }
   static Decision decide(const tutti_facts& facts, const tutti_request* request) {
-    if (!has_peer_access(facts)) return refuse(std::string(300, 'x'));
+    if (!can_share_memory(facts)) return refuse(std::string(300, 'x'));
     return request && request->dtype != TUTTI_FLOAT32 ? refuse("only fp32") : take("path");
   }
 

@@ -50,7 +50,8 @@ class Correct : public plugin::Communicator {
 };
 
 plugin::Decision Correct::decide(const tutti_facts& facts, const tutti_request* request) {
-  if (!plugin::has_peer_access(facts)) return plugin::refuse("needs peer access between all ranks");
+  if (!plugin::can_share_memory(facts))
+    return plugin::refuse("needs peer access between all ranks, and CUDA IPC");
   if (!request) return plugin::take("direct");
   const bool dtype = request->dtype == TUTTI_FLOAT32 || request->dtype == TUTTI_BFLOAT16 ||
                      request->dtype == TUTTI_INT32;

@@ -58,7 +58,7 @@ def require_world(facts):
             raise Failure(UNSUPPORTED, "symmetric memory needs all ranks on one host")
         if not all(one.peer_access[peer] for peer in range(facts.world)):
             raise Failure(UNSUPPORTED, "symmetric memory needs peer access between all ranks")
-        devices.add(one.device_index)
+        devices.add(one.device)
     if len(devices) < facts.world:
         raise Failure(UNSUPPORTED, "symmetric memory takes one rank a GPU")
 

@@ -37,20 +37,26 @@ OK, UNSUPPORTED, ERROR, PEER_FAILED, TIMED_OUT, ABORTED, NOT_INSTALLED = range(7
 SUM, PROD, MIN, MAX, AVG = range(5)
 ALLREDUCE = 0
 MEMORY_HOST, MEMORY_CUDA = 1, 2
+HANDLE_CUDA_IPC, HANDLE_POSIX, HANDLE_FABRIC = 1, 2, 4
 PLAN_PATH, PLAN_REFUSED, PLAN_UNKNOWN = range(3)
 
 
 class RankFacts(Structure):
     _fields_ = [
         ("host", c_char_p),
+        ("device", c_char_p),
         ("device_name", c_char_p),
         ("device_index", c_int32),
+        ("visible_devices", c_int32),
         ("capability_major", c_int32),
         ("capability_minor", c_int32),
         ("memory_bytes", c_uint64),
+        ("shared_memory_bytes", c_uint64),
+        ("handles", c_uint32),
         ("multicast", c_int32),
         ("peer_access", POINTER(c_uint8)),
         ("nvlinks", POINTER(c_uint8)),
+        ("pcie", POINTER(c_uint8)),
     ]
 
 

@@ -12,14 +12,19 @@
 static void print_facts() {
   STRUCTURE(tutti_rank_facts);
   FIELD(tutti_rank_facts, host);
+  FIELD(tutti_rank_facts, device);
   FIELD(tutti_rank_facts, device_name);
   FIELD(tutti_rank_facts, device_index);
+  FIELD(tutti_rank_facts, visible_devices);
   FIELD(tutti_rank_facts, capability_major);
   FIELD(tutti_rank_facts, capability_minor);
   FIELD(tutti_rank_facts, memory_bytes);
+  FIELD(tutti_rank_facts, shared_memory_bytes);
+  FIELD(tutti_rank_facts, handles);
   FIELD(tutti_rank_facts, multicast);
   FIELD(tutti_rank_facts, peer_access);
   FIELD(tutti_rank_facts, nvlinks);
+  FIELD(tutti_rank_facts, pcie);
   STRUCTURE(tutti_facts);
   FIELD(tutti_facts, size);
   FIELD(tutti_facts, world);
