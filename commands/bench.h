@@ -13,6 +13,7 @@ namespace tutti {
 int bench_overhead(Job& job);
 int bench_verify(Job& job);
 int bench_latency(Job& job);
+int bench_plan(Job& job);
 
 struct BenchSubject {
   const char* name;
@@ -22,6 +23,7 @@ struct BenchSubject {
 inline constexpr std::array kBenchSubjects{
     BenchSubject{"overhead", "a small case, and ranks that wait", bench_overhead},
     BenchSubject{"verify", "verification as a fraction of a plain copy", bench_verify},
+    BenchSubject{"plan", "combinations a second that are asked of plan", bench_plan},
     BenchSubject{"latency", "122 small allreduces back to back, by backend", bench_latency},
 };
 // Null for an unknown name.

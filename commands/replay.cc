@@ -40,7 +40,8 @@ Outcome outcome_of(Runner& runner, const Case& one_case, const Cell& cell) {
 int replay(Job& job) {
   const Case one_case = parse_case(job.options.line);
   for (const Fault& fault : one_case.faults) fault_kind(fault);
-  if (one_case.world > job.director.ranks()) {
+  const Property& property = property_of(one_case);
+  if (!property.whole && one_case.world > job.director.ranks()) {
     throw CaseError(
         fmt::format("the case needs a world of {}, and there are {} ranks; start with -np {}",
                     one_case.world, job.director.ranks(), one_case.world));
@@ -53,8 +54,8 @@ int replay(Job& job) {
       find_backend(job.places, one_case.plugin.empty() ? one_case.backend : one_case.plugin);
   const Node node = node_of(job, one_case.node);
   const std::vector<BackendEntry> installed = installed_backends(job.places);
-  Cell cell{&property_of(one_case), &backend,        &node, {}, one_case.world, one_case.path,
-            calls.front().dtype,    calls.front().op};
+  Cell cell{&property,           &backend,        &node, {}, one_case.world, one_case.path,
+            calls.front().dtype, calls.front().op};
   const bool in_rank = job.options.isolation == "none";
   Runner runner(job.director, job.places, {job.options.deadline_ms, in_rank, job.machine.hosts});
   cell.references = references_for(runner, installed, backend, node);

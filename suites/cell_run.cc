@@ -173,6 +173,12 @@ Outcome check_case(Runner& runner, const Case& one_case, const Cell& cell, bool 
   return runner.run(one_case, *cell.backend, *cell.node, want);
 }
 
+// The table of a backend can be asked without its memory.
+static bool needs_gpu(const RunContext& context, const Cell& cell) {
+  return cell.node->device_kind == "host" && !cell.property->whole &&
+         context.cuda_only.contains(cell.backend->name);
+}
+
 Record check_cell(RunContext& context, const Cell& cell) {
   const auto start = Clock::now();
   Record record = record_of(cell);
@@ -185,7 +191,7 @@ Record check_cell(RunContext& context, const Cell& cell) {
     record.reason = broken->second;
   } else if (absent != context.not_installed.end()) {
     skip(record, SkipCause::not_installed, absent->second);
-  } else if (cell.node->device_kind == "host" && context.cuda_only.contains(cell.backend->name)) {
+  } else if (needs_gpu(context, cell)) {
     skip(record, SkipCause::no_gpu, "it takes CUDA memory only, and this node has none");
   } else if (cause != SkipCause::none) {
     skip(record, cause, "");
@@ -198,6 +204,8 @@ Record check_cell(RunContext& context, const Cell& cell) {
     record.version = context.runner.identity(*cell.backend).version;
     if (context.pace.is_late(Clock::now())) {
       skip(record, SkipCause::time_is_up, "left out, so that --time is enough for others");
+    } else if (cell.property->whole) {
+      cell.property->whole(context, cell, record);
     } else {
       check_cases(context, cell, record);
     }

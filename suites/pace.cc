@@ -28,4 +28,10 @@ bool Pace::is_share_used(Time now) const {
   return now - test_begin_ >= (test_end_ - test_begin_) * std::min(part, 1.0);
 }
 
+double Pace::seconds_left(Time now) const {
+  constexpr double kForEver = 1e9;
+  if (end_ == Time::max()) return kForEver;
+  return std::max(0.0, std::chrono::duration<double>(test_end_ - now).count());
+}
+
 }  // namespace tutti

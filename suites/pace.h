@@ -27,6 +27,8 @@ class Pace {
   bool is_time_up(Time now) const { return now >= end_; }
   // Whether the time of this cell and of those before it in its test is used up.
   bool is_share_used(Time now) const;
+  // What is left of the test's time, in seconds; without a --time more than anything takes.
+  double seconds_left(Time now) const;
   // Whether the cell that begins is left out: the first one of a test only if the turn of its test
   // was over before.
   bool is_late(Time now) const { return (begun_ > 1 || turn_is_over_) && is_share_used(now); }

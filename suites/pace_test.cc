@@ -52,6 +52,13 @@ TEST(Pace, TheFirstCellOfATestThatHasItsTurnIsNotLate) {
   EXPECT_TRUE(pace.is_time_up(at(80)));
 }
 
+TEST(Pace, TellsWhatIsLeftOfATest) {
+  EXPECT_GT(Pace().seconds_left(at(1'000'000)), 1e6);
+  const Pace pace = pace_of_two_tests();
+  EXPECT_DOUBLE_EQ(pace.seconds_left(at(15)), 25);
+  EXPECT_DOUBLE_EQ(pace.seconds_left(at(50)), 0);
+}
+
 TEST(Pace, TheLastTestHasAllThatIsLeft) {
   Pace pace = pace_of_two_tests();
   pace.begin_test(1, at(5));

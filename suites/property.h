@@ -15,6 +15,7 @@
 namespace tutti {
 
 struct Property;
+struct RunContext;
 
 // What gets one record: backend x node x property x world x path x dtype x op.
 struct Cell {
@@ -39,6 +40,14 @@ struct Profile {
   int worlds_of_nodes = 3;              // what is checked on every node, in one of so many worlds
 };
 
+// How many cells a property has.
+enum class Scope {
+  each_stratum,  // every path, dtype and op in every world, on the first node of a run
+  each_node,    // on every node, in every world, for two dtypes and one op at most; the path is the
+                // backend's choice
+  each_backend  // one, which stands under the first node, world, dtype and op
+};
+
 struct Property {
   std::string suite;
   std::string name;  // "exact"; the full name is suite.name
@@ -51,9 +60,11 @@ struct Property {
   // Carries one case out and judges it; null: run it once and judge it.
   Outcome (*check)(Runner& runner, const Case& one_case, const Cell& cell, bool fresh);
 
-  // Whether it is checked on every node of a run, and not on the first only. Then the choice of a
-  // path is the backend's, and few dtypes and ops, the first ones of the run, stand for all.
-  bool every_node = false;
+  // Checks a cell in another way than by cases that are drawn; null: it has `draw`. Its cases need
+  // no ranks, so a world may be larger than there are.
+  void (*whole)(RunContext& context, const Cell& cell, Record& record) = nullptr;
+
+  Scope scope = Scope::each_stratum;
 
   // Cases of one cell at most, whatever the profile says; 0: as many as it says. For what needs
   // fresh workers each time.

@@ -44,9 +44,7 @@ milliseconds Runner::limit(const Case& one_case) const {
   return milliseconds(options_.deadline_ms + 1000 + 500 + moved / kBytesPerMs) + kMargin;
 }
 
-const BackendIdentity& Runner::identity(const BackendEntry& backend) {
-  const std::string key = backend.plugin + " " + backend.name;
-  if (const auto found = identities_.find(key); found != identities_.end()) return found->second;
+Replies Runner::start_alone(const BackendEntry& backend, std::uint32_t& id) {
   WorkerCommand command = worker_command(backend, places_, false);
   command.mpi = {};  // a table can be asked without any world
   if (backend.claims.mpi_world && find_program("mpirun").empty()) {
@@ -57,15 +55,30 @@ const BackendIdentity& Runner::identity(const BackendEntry& backend) {
     throw NotInstalledError(fmt::format("no program {} on PATH to host it; {}",
                                         command.arguments.front(), backend.claims.install_hint));
   }
-  std::uint32_t id = 0;
   const Replies hello = director_.start(1, command, kStartTimeout, id);
+  if (all_answered(hello)) return hello;
   director_.kill(id);
-  if (!all_answered(hello)) {
-    const json& evidence = hello.front().evidence;
-    throw CatalogError(fmt::format("backend {} cannot be hosted: {}\n{}", backend.name,
-                                   evidence.value("end", std::string("no answer")),
-                                   evidence.value("last_words", std::string())));
-  }
+  const json& evidence = hello.front().evidence;
+  throw CatalogError(fmt::format("backend {} cannot be hosted: {}\n{}", backend.name,
+                                 evidence.value("end", std::string("no answer")),
+                                 evidence.value("last_words", std::string())));
+}
+
+Reply Runner::ask_alone(const BackendEntry& backend, Kind kind, const std::string& payload,
+                        milliseconds timeout) {
+  std::uint32_t id = 0;
+  start_alone(backend, id);
+  Replies replies = director_.ask(id, kind, {payload}, timeout);
+  director_.kill(id);
+  return std::move(replies.front());
+}
+
+const BackendIdentity& Runner::identity(const BackendEntry& backend) {
+  const std::string key = backend.plugin + " " + backend.name;
+  if (const auto found = identities_.find(key); found != identities_.end()) return found->second;
+  std::uint32_t id = 0;
+  const Replies hello = start_alone(backend, id);
+  director_.kill(id);
   const json& body = hello.front().body;
   BackendIdentity identity{body.at("version"), body.at("memory"),
                            body.at("paths").get<std::vector<std::string>>()};

@@ -66,6 +66,10 @@ class Runner {
   // Loads a backend in a worker of its own and asks it. Throws CatalogError with what the worker
   // said when it cannot be.
   const BackendIdentity& identity(const BackendEntry& backend);
+  // Asks one thing of a worker of its own, which is not part of any world, and ends it. Throws
+  // CatalogError when it cannot be started.
+  Reply ask_alone(const BackendEntry& backend, Kind kind, const std::string& payload,
+                  std::chrono::milliseconds timeout);
   void close_all();
   // What cases are carried out for from here on; a late death names what its last case was for.
   void set_purpose(std::string purpose) { purpose_ = std::move(purpose); }
@@ -83,6 +87,7 @@ class Runner {
     std::string purpose;             // of that
   };
   static std::string key_of(const Case& one_case);
+  Replies start_alone(const BackendEntry& backend, std::uint32_t& id);
   bool open(const Case& one_case, const BackendEntry& backend, const Node& node, Observation& seen);
   void close(const std::string& key);
   void note_late_death(const Live& live);

@@ -21,7 +21,7 @@ std::pair<std::uint64_t, std::uint64_t> place_of(const Cell& cell) {
   for (const Property& property : properties()) {
     if (&property == cell.property) place = all;
     other.property = &property;
-    all += property.cases_most == 0 && !property.every_node &&
+    all += property.cases_most == 0 && property.scope == Scope::each_stratum &&
            property.not_applicable(other) == SkipCause::none;
   }
   return {place, all};
@@ -36,16 +36,17 @@ int thinning(std::uint64_t cells, std::uint64_t most) {
 }
 
 bool Sample::takes(const Cell& cell) const {
-  const int own = cell.property->every_node ? std::max(one_in, worlds_of_nodes) : one_in;
-  if (own == 1) return true;
-  const std::string node = cell.property->every_node ? cell.node->name : "";
+  const int own =
+      cell.property->scope == Scope::each_node ? std::max(one_in, worlds_of_nodes) : one_in;
+  if (own == 1 || cell.property->scope == Scope::each_backend) return true;
+  const std::string node = cell.property->scope == Scope::each_node ? cell.node->name : "";
   const std::string stratum = fmt::format("{}/{}/{}/{}/{}{}", seed, cell.backend->name, cell.path,
                                           name_of(cell.dtype), name_of(cell.op), node);
   const auto world = std::find(worlds.begin(), worlds.end(), cell.world) - worlds.begin();
   const std::uint64_t turn =
       hash_bytes(stratum.data(), stratum.size()) + static_cast<std::uint64_t>(world);
   const auto wanted = static_cast<std::uint64_t>(own);
-  if (cell.property->cases_most > 0 || cell.property->every_node)
+  if (cell.property->cases_most > 0 || cell.property->scope == Scope::each_node)
     return turn % std::min<std::uint64_t>(wanted, worlds.size()) == 0;
   const auto [place, all] = place_of(cell);
   const std::uint64_t n = std::clamp<std::uint64_t>(all / 2, 1, wanted);

@@ -76,7 +76,7 @@ TEST_P(Cells, EachStratumMeetsEachWorldAndEachPropertyThatApplies) {
     met[stratum].insert(cell.property->name);
     // The others' calls are of another stratum, or one call of a path stands for all.
     if (cell.property->name != "refusal" && cell.property->cases_most == 0 &&
-        !cell.property->every_node)
+        cell.property->scope == Scope::each_stratum)
       worlds[stratum].insert(cell.world);
   });
   ASSERT_EQ(applying.size(), kDtypes.size() * kOps.size());
@@ -92,7 +92,9 @@ TEST_P(Cells, EachStratumMeetsEachWorldAndEachPropertyThatApplies) {
 TEST_P(Cells, OneInSoManyIsTakenAndTwoAtLeast) {
   std::map<std::tuple<std::string, Dtype, Op, int>, std::pair<int, int>> taken_of_all;
   for_each([&](const Cell& cell) {
-    if (cell.property->cases_most > 0 || cell.property->every_node || !applies(cell)) return;
+    if (cell.property->cases_most > 0 || cell.property->scope != Scope::each_stratum ||
+        !applies(cell))
+      return;
     auto& [taken, all] = taken_of_all[{cell.path, cell.dtype, cell.op, cell.world}];
     ++all;
     taken += sample_.takes(cell);
@@ -109,7 +111,7 @@ TEST_P(Cells, WhatIsCheckedOnEveryNodeIsCheckedOnEachInOneOfItsWorldsAtLeast) {
   const int most = std::max(3, sample_.one_in);
   int properties_seen = 0;
   for (const Property& property : properties()) {
-    if (!property.every_node) continue;
+    if (property.scope != Scope::each_node) continue;
     ++properties_seen;
     for (const std::string name : {"one", "another"}) {
       Node node = node_;

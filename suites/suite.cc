@@ -55,12 +55,19 @@ struct Strata {
   std::vector<Op> ops;
 };
 
-// Those of properties that are checked on every node: what a node changes hardly depends on them.
-Strata strata_of_every_node(const Plan& plan) {
-  constexpr std::size_t kDtypesMost = 2;
+// What a node changes hardly depends on the stratum.
+Strata strata_of(Scope scope, const Plan& plan, const std::vector<std::string>& paths) {
+  if (scope == Scope::each_stratum) return {paths, plan.dtypes, plan.ops};
+  constexpr std::size_t kDtypesOfNode = 2;
   Strata few{{"auto"}, plan.dtypes, {plan.ops.front()}};
-  few.dtypes.resize(std::min(few.dtypes.size(), kDtypesMost));
+  few.dtypes.resize(std::min(few.dtypes.size(), scope == Scope::each_node ? kDtypesOfNode : 1));
   return few;
+}
+
+bool has_test(Scope scope, const Plan& plan, const Node& node, int world) {
+  if (scope == Scope::each_node) return true;
+  const bool is_first_node = &node == &plan.nodes.front();
+  return is_first_node && (scope == Scope::each_stratum || world == plan.worlds.front());
 }
 
 // `form` has everything of the cells but path, dtype and op.
@@ -83,16 +90,15 @@ std::vector<Cell> cells_of(const Cell& form, const Strata& strata) {
 // The tests of a backend on a node, which `form` has.
 void add_tests(const Plan& plan, const Cell& form, const std::vector<std::string>& paths,
                std::vector<PlannedTest>& tests) {
-  const Strata all{paths, plan.dtypes, plan.ops}, few = strata_of_every_node(plan);
   Cell cell = form;
   for (const int world : plan.worlds) {
     for (const Property& property : properties()) {
-      if (!property.every_node && form.node != &plan.nodes.front()) continue;
+      if (!has_test(property.scope, plan, *form.node, world)) continue;
       cell.property = &property;
       cell.world = world;
       tests.push_back({fmt::format("{}/{}", form.backend->name, form.node->name),
                        fmt::format("{}/w{}", property.full_name(), world),
-                       cells_of(cell, property.every_node ? few : all)});
+                       cells_of(cell, strata_of(property.scope, plan, paths))});
     }
   }
 }
@@ -120,7 +126,8 @@ std::uint64_t cells_to_check(const RunContext& context, const PlannedTest& test)
   std::uint64_t cells = 0;
   for (const Cell& cell : test.cells) {
     const std::string& backend = cell.backend->name;
-    const bool no_gpu = cell.node->device_kind == "host" && context.cuda_only.contains(backend);
+    const bool no_gpu = cell.node->device_kind == "host" && !cell.property->whole &&
+                        context.cuda_only.contains(backend);
     cells += !no_gpu && !context.not_installed.contains(backend) &&
              cell.property->not_applicable(cell) == SkipCause::none;
   }

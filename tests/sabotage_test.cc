@@ -73,11 +73,18 @@ const Sabotage kSabotages[] = {
     {"gate_by_choice", "agreement.entry", "lost_path", 2, "nothing is chosen", ""},
     {"order_by_name", "agreement.entry", "wrong", 3, "chosen or named", ""},
     {"zero_by_count", "agreement.special", "wrong", 2, "do not follow one rule", "", "60"},
+    {"table_with_hole", "selection.sweep", "crash", 1, "11.0..99.0; multicast yes", ""},
+    {"plan_segfaults", "selection.sweep", "crash", 1, "capability 99.0; world 5", ""},
+    {"plan_by_rank", "selection.sweep", "split", 1, "world 33, 72", ""},
+    {"gate_too_tight", "selection.sweep", "lost_path", 1, "multicast no", ""},
+    {"gate_too_tight", "selection.follows", "lost_path", 2, "claimed, but", ""},
     {"leaks", "agreement.create_destroy", "leak", 2, "left behind after destroy", ""},
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Sabotaged, ::testing::ValuesIn(kSabotages),
-                         [](const auto& info) { return info.param.backend; });
+INSTANTIATE_TEST_SUITE_P(All, Sabotaged, ::testing::ValuesIn(kSabotages), [](const auto& info) {
+  const std::string& property = info.param.property;
+  return info.param.backend + property.substr(property.find('.') + 1);
+});
 
 // Design 5.4: wrong only for int32 sum at world 5 and bf16 max at world 8 gives exactly those two
 // red cells, in one run.

@@ -1,8 +1,10 @@
 #include "backends/nccl/communicator.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/nccl/non_blocking.h"
@@ -29,23 +31,31 @@ tutti_status status_of(Result result) {
   }
 }
 
-bool same_device(const tutti_rank_facts& one, const tutti_rank_facts& other) {
-  return std::strcmp(one.device, other.device) == 0;
-}
-
 bool shares_device(const tutti_facts& facts, int rank) {
   for (int other = 0; other < facts.world; ++other) {
-    if (other != rank && same_device(facts.ranks[rank], facts.ranks[other])) return true;
+    if (other != rank && std::strcmp(facts.ranks[rank].device, facts.ranks[other].device) == 0)
+      return true;
   }
   return false;
+}
+
+// How many ranks share a device with another one. Mostly none, and this is asked millions of times.
+int ranks_that_share(const tutti_facts& facts) {
+  std::vector<std::size_t> hashes;
+  for (int rank = 0; rank < facts.world; ++rank)
+    hashes.push_back(std::hash<std::string_view>{}(facts.ranks[rank].device));
+  std::sort(hashes.begin(), hashes.end());
+  if (std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end()) return 0;
+  int sharing = 0;
+  for (int rank = 0; rank < facts.world; ++rank) sharing += shares_device(facts, rank);
+  return sharing;
 }
 
 // NCCL refuses on those ranks only that share a GPU, and a rank that has its own waits for them: no
 // answer came within 20 seconds from NCCL 2.28. So NCCL is asked only where all ranks will be
 // refused, or none.
 bool would_leave_ranks_waiting(const tutti_facts& facts) {
-  int sharing = 0;
-  for (int rank = 0; rank < facts.world; ++rank) sharing += shares_device(facts, rank);
+  const int sharing = ranks_that_share(facts);
   return sharing != 0 && sharing != facts.world;
 }
 
@@ -59,9 +69,8 @@ const char* Communicator::version() {
 plugin::Decision Communicator::decide(const char* const* paths, const tutti_facts& facts,
                                       const tutti_request* request, Sharing sharing) {
   if (!request) return plugin::take(*paths);
-  for (int rank = 0; rank < facts.world && sharing == Sharing::refused; ++rank) {
-    if (shares_device(facts, rank)) return plugin::refuse("NCCL takes one rank a GPU");
-  }
+  if (sharing == Sharing::refused && ranks_that_share(facts) > 0)
+    return plugin::refuse("NCCL takes one rank a GPU");
   if (request->collective != TUTTI_ALLREDUCE)
     return plugin::refuse("this backend has only allreduce");
   if (request->extension) return plugin::refuse("NCCL has no fused forms");

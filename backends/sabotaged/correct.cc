@@ -132,6 +132,11 @@ tutti_status correct_run(void* communicator, const tutti_request* request, const
   return Table::run(communicator, request, path);
 }
 
+tutti_status correct_plan(const tutti_facts* facts, int32_t rank, const tutti_request* request,
+                          tutti_plan* plan) {
+  return Table::plan(facts, rank, request, plan);
+}
+
 const tutti_world& world_of(void* communicator) {
   return static_cast<Correct*>(communicator)->world();
 }

@@ -49,6 +49,8 @@ struct Sabotage {
 tutti_backend* broken(const char* name, const Sabotage& sabotage);
 
 tutti_status correct_run(void* communicator, const tutti_request* request, const char** path);
+tutti_status correct_plan(const tutti_facts* facts, int32_t rank, const tutti_request* request,
+                          tutti_plan* plan);
 const tutti_world& world_of(void* communicator);
 
 // A `plan` of a backend that cannot be asked.

@@ -14,6 +14,7 @@
 
 #include "backends/worker/last_words.h"
 #include "backends/worker/loader.h"
+#include "backends/worker/plan_answers.h"
 #include "backends/worker/session.h"
 #include "backends/worker/verify_speed.h"
 #include "backends/worker/worker.h"
@@ -93,6 +94,13 @@ bool answer(const tutti_backend& backend, const SessionLinks& links,
       channel.send({Kind::result, links.world, dump(told_or_suite_error([&] {
                       return session ? session->burst(burst_from(message.payload)) : json::object();
                     }))});
+      return true;
+    case Kind::sweep:
+      channel.send(
+          {Kind::result, links.world, dump(told_or_suite_error([&] {
+             const PlanSweep sweep = plan_sweep_from(message.payload);
+             return json{{"answers", to_text(answers_of_plan(backend, sweep, links.page))}};
+           }))});
       return true;
     case Kind::destroy:
       channel.send(

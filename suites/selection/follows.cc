@@ -61,7 +61,7 @@ const PropertyRegistration registration{{
     .not_applicable = where_it_can_matter,
     .draw = draw_case,
     .check = check,
-    .every_node = true,
+    .scope = Scope::each_node,
 }};
 
 }  // namespace
