@@ -3,14 +3,34 @@
 
 #include "commands/commands.h"
 #include "reports/difference.h"
+#include "reports/filled_run.h"
 
 namespace tutti {
+
+namespace {
+
+// A run that cannot be read any more, of an older build say, is no reason not to compare the
+// others.
+void fill(StoredRun& run, const std::vector<std::string>& earlier) {
+  FilledRun filled(std::move(run.records));
+  for (const std::string& path : earlier) {
+    if (!filled.has_gaps()) break;
+    try {
+      filled.add(read_run(path).records);
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "tutti: left out of --earlier: {}\n", error.what());
+    }
+  }
+  run.records = filled.records();
+  run.filled = filled.filled();
+}
+
+}  // namespace
 
 int diff(const Options& options) {
   StoredRun before = read_run(options.before);
   const StoredRun after = read_run(options.after);
-  for (const std::string& earlier : options.earlier)
-    before.records = filled_in(std::move(before.records), read_run(earlier).records);
+  fill(before, options.earlier);
   const Difference difference = difference_of(before, after);
   if (options.json) {
     fmt::print("{}\n", to_json(difference).dump(1));

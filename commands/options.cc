@@ -45,6 +45,14 @@ void add_node_changes(CLI::App& command, Options& options) {
     add(std::string("--") + name, std::string(name) + ":", "")->group("");
 }
 
+std::string seconds_problem(const std::string& text) {
+  constexpr double kMost = 1e8;  // three years
+  double value = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, value);
+  const bool is_time = is_number && value > 0 && value <= kMost;  // false for NaN
+  return is_time ? "" : fmt::format("{}: write seconds, more than 0 and up to 1e8", text);
+}
+
 void add_run_options(CLI::App& run, Options& options) {
   run.add_option("--backend", options.backends, "names, or paths of plugins (./libmine.so) [all]")
       ->delimiter(',')
@@ -75,10 +83,10 @@ void add_run_options(CLI::App& run, Options& options) {
       ->check(CLI::NonNegativeNumber)
       ->option_text("N");
   run.add_option("--time", options.time_seconds, "seconds after which no new case is begun")
-      ->check(CLI::PositiveNumber)
+      ->check(seconds_problem)
       ->option_text("N");
   run.add_option("--shrink", options.shrink_seconds, "seconds for making one failure smaller")
-      ->check(CLI::PositiveNumber)
+      ->check(seconds_problem)
       ->option_text("N");
   run.add_option("--trace", options.trace, "gets the line of every case drawn, in order")
       ->option_text("FILE");
@@ -142,9 +150,9 @@ void add_diff_options(CLI::App& diff, Options& options) {
   diff.add_option("A", options.before, "folder of the earlier run, or its report.json")->required();
   diff.add_option("B", options.after, "folder of the later run")->required();
   diff.add_option("--earlier", options.earlier,
-                  "runs before A, newest first, for what --time left out")
-      ->delimiter(',')
-      ->option_text("FOLDERS");
+                  "a run before A, for what --time left out; newest first")
+      ->allow_extra_args(false)
+      ->option_text("FOLDER");
   diff.add_flag("--json", options.json, "for programs, with the records of what changed");
   diff.footer("Exit status: 0 nothing is newly red, 1 something is, 2 nothing is comparable.");
 }
@@ -271,6 +279,10 @@ std::vector<int> worlds_of(const std::string& text, int ranks) {
     const auto dots = part.find("..");
     const int first = number(part.substr(0, dots), given);
     const int last = dots == std::string_view::npos ? first : number(part.substr(dots + 2), given);
+    if (last < first) {
+      throw std::runtime_error(
+          fmt::format("--world {}: {} goes backwards; write {}..{}", given, part, last, first));
+    }
     if (last > ranks) {
       throw std::runtime_error(
           fmt::format("--world {} needs {} ranks, and there are {}; start with -np {}", given, last,

@@ -122,22 +122,6 @@ Comparison compare(const std::vector<Record>& before, const std::vector<Record>&
   return comparison;
 }
 
-std::vector<Record> filled_in(std::vector<Record> run, const std::vector<Record>& earlier) {
-  std::map<Key, const Record*> known;
-  for (const Record& record : earlier) {
-    if (state_of(&record) != State::untested) known[key_of(record)] = &record;
-  }
-  for (Record& record : run) {
-    if (record.verdict != Verdict::skip || record.skip_cause != SkipCause::time_is_up) continue;
-    const auto found = known.find(key_of(record));
-    if (found == known.end()) continue;
-    record = *found->second;
-    record.bits.clear();
-    record.cases = 0;
-  }
-  return run;
-}
-
 bool errors_differ(const Record& before, const Record& after) {
   if (before.reference != after.reference) return true;
   if (std::isnan(before.max_error) != std::isnan(after.max_error)) return true;

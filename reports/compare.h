@@ -57,10 +57,6 @@ struct Comparison {
 Comparison compare(const std::vector<Record>& before, const std::vector<Record>& after,
                    bool same_draws);
 
-// A run with what --time left out of it as an earlier run had it, but without its bits and number
-// of cases: what was red before a night that did not reach it is not newly red in the next.
-std::vector<Record> filled_in(std::vector<Record> run, const std::vector<Record>& earlier);
-
 // Beyond noise: the largest error is more than twice the other and more than a tenth of its bound;
 // or the distance from the same reference is more than twice the other and more than 1 ulp; or the
 // reference is another one.

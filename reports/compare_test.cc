@@ -161,18 +161,6 @@ TEST(Compare, WhatARunLeftOutItselfHasNotVanished) {
   EXPECT_EQ(change(left_out, with(Verdict::wrong)), Change::new_red);
 }
 
-TEST(Compare, WhatTimeLeftOutIsAsAnEarlierRunHadIt) {
-  Record late = with(Verdict::skip), left_out = with(Verdict::skip);
-  late.skip_cause = SkipCause::time_is_up;
-  left_out.skip_cause = SkipCause::not_in_sample;
-  const std::vector<Record> earlier{with(Verdict::wrong)};
-  EXPECT_EQ(filled_in({late}, earlier).at(0).verdict, Verdict::wrong);
-  EXPECT_EQ(filled_in({late}, earlier).at(0).bits, "");
-  EXPECT_EQ(filled_in({left_out}, earlier).at(0).verdict, Verdict::skip);
-  EXPECT_EQ(filled_in({with(Verdict::pass)}, earlier).at(0).verdict, Verdict::pass);
-  EXPECT_EQ(filled_in({late}, {late}).at(0).verdict, Verdict::skip);
-}
-
 TEST(Compare, CellsOfOneRunOnly) {
   EXPECT_EQ(compare({}, {red_record()}, true).cells.at(0).change, Change::new_red);
   EXPECT_EQ(compare({}, {sample_record()}, true).cells.at(0).change, Change::appeared);

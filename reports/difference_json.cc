@@ -11,7 +11,7 @@ ordered_json run_json(const StoredRun& run) {
   return {{"path", valid_utf8(run.path)},  {"has_report", run.has_report},
           {"complete", run.info.complete}, {"started", run.info.started},
           {"machine", run.info.machine},   {"options", run.info.options},
-          {"records", run.records.size()}};
+          {"records", run.records.size()}, {"filled", run.filled}};
 }
 
 ordered_json cell_json(const CellChange& cell) {

@@ -22,7 +22,7 @@ RunInfo sample_info() {
 }
 
 StoredRun stored(const std::vector<Record>& records, RunInfo info = sample_info()) {
-  return {"there", true, std::move(info), records};
+  return {"there", true, std::move(info), records, 0};
 }
 
 Record numbered(int number, const std::string& dtype = "fp32") {
@@ -43,6 +43,14 @@ std::string message_of(const std::string& path) {
     return error.what();
   }
   return "no error";
+}
+
+TEST(Difference, TellsHowMuchOfAIsOfEarlierRuns) {
+  StoredRun before = stored({sample_record()});
+  EXPECT_EQ(text_of(before, stored({sample_record()})).find("earlier runs"), std::string::npos);
+  before.filled = 3;
+  EXPECT_NE(text_of(before, stored({sample_record()})).find("3 cells of A"), std::string::npos);
+  EXPECT_EQ(to_json(difference_of(before, before))["a"]["filled"], 3);
 }
 
 TEST(StoredRun, IsReadFromItsFolderOrItsReport) {

@@ -62,7 +62,13 @@ std::string facts(const nlohmann::ordered_json& before, const nlohmann::ordered_
 
 std::string header(const Difference& difference) {
   const StoredRun &before = difference.before, &after = difference.after;
-  std::string text = about("A", before) + about("B", after) +
+  const std::string of_others =
+      before.filled == 0 ? ""
+                         : fmt::format(
+                               "{} cells of A, which --time kept it from, are as earlier "
+                               "runs had them\n",
+                               before.filled);
+  std::string text = about("A", before) + about("B", after) + of_others +
                      facts(before.info.machine, after.info.machine) +
                      facts(before.info.options, after.info.options);
   for (const auto& [backend, versions] : difference.comparison.versions) {

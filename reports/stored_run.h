@@ -13,7 +13,8 @@ struct StoredRun {
   bool has_report = false;  // false: it was killed, so there is a journal only and `info` is empty
   RunInfo info;
   std::vector<Record>
-      records;  // as stored: in a journal a cell may come twice, and the later holds
+      records;               // as stored: in a journal a cell may come twice, and the later holds
+  std::uint64_t filled = 0;  // records that are of earlier runs (filled_run.h)
 };
 
 // Reads a report folder, or the report.json or records.jsonl in one. Throws std::runtime_error that

@@ -102,7 +102,7 @@ bool check_next(RunContext& context, const Cell& cell, Draw& draw, Record& recor
 
 // Where the time of a cell can end: at few places, so that often as many cases are carried out in
 // another run, and their bits can be compared.
-bool may_stop_before(int number) { return number == 1 || number == 4 || number == 16; }
+bool may_stop_before(int number) { return number > 0 && (number & (number - 1)) == 0; }
 
 // Draws and checks cases number `first` to `end`; false when the cell is decided before.
 bool check_range(RunContext& context, const Cell& cell, Draw& draw, int first, int end,
@@ -198,6 +198,7 @@ Record check_cell(RunContext& context, const Cell& cell) {
   } else if (!context.sample.takes(cell)) {
     skip(record, SkipCause::not_in_sample, "");
   } else if (context.known_to_hang.contains(path_in_world(cell))) {
+    context.pace.begin_cell();  // its share is for the others
     skip(record, SkipCause::known_failure, "another cell of this path and world shows it");
   } else {
     context.pace.begin_cell();

@@ -2,7 +2,8 @@
 // it: equal shares of what is left, so that what one does not use is spread over all behind it. One
 // that uses more, as even one case can, delays the next; a test whose turn is over before it begins
 // is left out. So a short time means fewer cases a cell, and cells and tests that are left out here
-// and there when it is too short for one case of each, but no backend that is not reached.
+// and there when it is too short for one case of each. What overruns by much, such as a hang that
+// is made smaller, can cost the tests behind it their turns.
 #pragma once
 
 #include <chrono>

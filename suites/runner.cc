@@ -15,8 +15,10 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// The backend under test, and references: none has every dtype and op but NCCL.
+// Sets of workers that are kept: of the backend under test in its last worlds; and of references,
+// which every backend needs again in each world.
 constexpr std::size_t kLiveMax = 4;
+constexpr std::size_t kReferencesMax = 8;
 constexpr milliseconds kMargin{3'000};  // by which the suite waits longer than the worker
 constexpr std::uint64_t kBytesPerMs =
     50'000;  // of one rank's data: generation and verification on a busy core
@@ -87,11 +89,8 @@ const BackendIdentity& Runner::identity(const BackendEntry& backend) {
 
 bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node& node,
                   Observation& seen) {
-  while (live_.size() >= kLiveMax) {
-    close(std::min_element(live_.begin(), live_.end(), [](const auto& a, const auto& b) {
-            return a.second.used < b.second.used;
-          })->first);
-  }
+  close_unused(false, kLiveMax - 1);
+  close_unused(true, kReferencesMax - 1);
   const std::string problem = hosting_problem(backend, options_.in_rank, options_.hosts);
   if (!problem.empty()) throw CatalogError(problem);
   const SessionStart started =
@@ -101,6 +100,20 @@ bool Runner::open(const Case& one_case, const BackendEntry& backend, const Node&
   seen.start = started.start;
   seen.create = started.create;
   return started.is_created();
+}
+
+void Runner::close_unused(bool references, std::size_t most) {
+  for (;;) {
+    std::size_t count = 0;
+    const std::pair<const std::string, Live>* oldest = nullptr;
+    for (const auto& one : live_) {
+      if (one.second.is_reference != references) continue;
+      ++count;
+      if (!oldest || one.second.used < oldest->second.used) oldest = &one;
+    }
+    if (count <= most) return;
+    close(std::string(oldest->first));
+  }
 }
 
 void Runner::close(const std::string& key) {
@@ -152,6 +165,7 @@ Observation Runner::carry_out(const Case& one_case, const BackendEntry& backend,
   }
   Live& live = live_.at(key);
   live.used = ++clock_;
+  live.is_reference = live.is_reference || want.mode == RunMode::compare;
   live.last_green.reset();
   run_in(live, one_case, want, seen);
   if (!seen.destroy.empty()) close(key);

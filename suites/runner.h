@@ -82,6 +82,7 @@ class Runner {
   struct Live {
     std::uint32_t id = 0;
     std::uint64_t used = 0;
+    bool is_reference = false;  // was compared with
     std::vector<EarlierCase> cases;
     std::optional<Case> last_green;  // none after anything else
     std::string purpose;             // of that
@@ -89,6 +90,8 @@ class Runner {
   static std::string key_of(const Case& one_case);
   Replies start_alone(const BackendEntry& backend, std::uint32_t& id);
   bool open(const Case& one_case, const BackendEntry& backend, const Node& node, Observation& seen);
+  // Ends the sets that were not used for longest, until there are no more than `most`.
+  void close_unused(bool references, std::size_t most);
   void close(const std::string& key);
   void note_late_death(const Live& live);
   void remember(const Case& one_case, const Observation& seen, Outcome& outcome);

@@ -39,9 +39,11 @@ bool Sample::takes(const Cell& cell) const {
   const int own =
       cell.property->scope == Scope::each_node ? std::max(one_in, worlds_of_nodes) : one_in;
   if (own == 1 || cell.property->scope == Scope::each_backend) return true;
-  const std::string node = cell.property->scope == Scope::each_node ? cell.node->name : "";
-  const std::string stratum = fmt::format("{}/{}/{}/{}/{}{}", seed, cell.backend->name, cell.path,
-                                          name_of(cell.dtype), name_of(cell.op), node);
+  // All strata of a node in one world, which costs one set of workers.
+  const std::string what = cell.property->scope == Scope::each_node
+                               ? cell.node->name
+                               : fmt::format("{}/{}", name_of(cell.dtype), name_of(cell.op));
+  const std::string stratum = fmt::format("{}/{}/{}/{}", seed, cell.backend->name, cell.path, what);
   const auto world = std::find(worlds.begin(), worlds.end(), cell.world) - worlds.begin();
   const std::uint64_t turn =
       hash_bytes(stratum.data(), stratum.size()) + static_cast<std::uint64_t>(world);

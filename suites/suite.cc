@@ -27,7 +27,8 @@ struct Running {
   const Progress& progress;
   std::vector<Record>& records;
   int done = 0;
-  std::exception_ptr stopped;  // what ended it early: nothing more is run
+  std::exception_ptr stopped{};          // what ended it early: nothing more is run
+  std::set<const PlannedTest*> paced{};  // the tests that share --time
 };
 
 // Paths that a backend tells of itself; one empty stratum when it cannot be asked.
@@ -201,11 +202,11 @@ void amend_all(Running& running) {
   for (const LateDeath& late : running.context.runner.take_late_deaths()) amend(running, late);
 }
 
-// Those that come to more than skips.
-std::uint64_t tests_to_check(const Running& running) {
-  std::uint64_t tests = 0;
+// Those that come to more than skips, as far as is known before the first of them.
+std::set<const PlannedTest*> tests_to_check(const Running& running) {
+  std::set<const PlannedTest*> tests;
   for_each_selected(running.tests, [&](const PlannedTest& test) {
-    tests += cells_to_check(running.context, test) > 0;
+    if (cells_to_check(running.context, test) > 0) tests.insert(&test);
   });
   return tests;
 }
@@ -216,13 +217,13 @@ class CellsTest : public testing::Test {
 
   void TestBody() override {
     if (running_.stopped) return;
-    begin();
-    if (running_.progress.on_test) {
-      running_.progress.on_test(running_.done,
-                                testing::UnitTest::GetInstance()->test_to_run_count(),
-                                test_.suite_name + " " + test_.name);
-    }
     try {
+      begin();
+      if (running_.progress.on_test) {
+        running_.progress.on_test(running_.done,
+                                  testing::UnitTest::GetInstance()->test_to_run_count(),
+                                  test_.suite_name + " " + test_.name);
+      }
       for (const Cell& cell : test_.cells) check(cell);
       amend_all(running_);
     } catch (...) {  // also what Progress throws, such as that a journal cannot be written
@@ -236,11 +237,13 @@ class CellsTest : public testing::Test {
   void begin() {
     RunContext& context = running_.context;
     const auto now = std::chrono::steady_clock::now();
-    if (running_.done == 0) context.pace.set_tests(tests_to_check(running_), now);
-    const std::uint64_t cells = cells_to_check(context, test_);
-    if (cells == 0) return;
+    if (running_.done == 0) {
+      running_.paced = tests_to_check(running_);
+      context.pace.set_tests(running_.paced.size(), now);
+    }
+    if (!running_.paced.contains(&test_)) return;  // what was counted has its turn, skips or not
     const auto one_in = static_cast<std::uint64_t>(context.sample.one_in);
-    context.pace.begin_test(cells / one_in, now);
+    context.pace.begin_test(cells_to_check(context, test_) / one_in, now);
   }
 
   // A mistake of the suite's own is a record, too: the cell came to nothing, and says why.
@@ -315,7 +318,7 @@ void run_plan(RunContext& context, const Plan& plan, const Progress& progress,
   for (const PlannedTest& test : tests) cells += cells_to_check(context, test);
   context.sample = {thinning(cells, context.profile.cells_most), context.seed, plan.worlds,
                     context.profile.worlds_of_nodes};
-  Running running{context, tests, progress, records, 0, nullptr};
+  Running running{context, tests, progress, records};
   for (const PlannedTest& test : tests) {
     testing::RegisterTest(
         test.suite_name.c_str(), test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,

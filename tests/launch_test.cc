@@ -69,11 +69,26 @@ TEST(Launch, RangesOfWorldsAreCheckedBeforeTheyAreMade) {
   EXPECT_NE(large.output.find("needs 2147483647 ranks"), std::string::npos) << large.output;
   const auto lines = [](const std::string& worlds) {
     const TemporaryFolder folder;
-    run({"-np", "2", "--backend", "one_shot", "--filter", "*exact*", "--world", worlds, "--trace",
-         folder / "trace"});
+    const Finished finished = run({"-np", "2", "--backend", "one_shot", "--filter", "*exact*",
+                                   "--world", worlds, "--trace", folder / "trace"});
+    EXPECT_EQ(finished.result.status, 0) << finished.result.output;
     return lines_of(folder / "trace");
   };
-  EXPECT_EQ(lines("2,1..2"), lines("2,1"));
+  const auto twice = lines("2,1..2");
+  EXPECT_FALSE(twice.empty());
+  EXPECT_EQ(twice, lines("2,1"));
+  const CommandResult backwards = tutti({"run", "-np", "2", "--world", "2..1"});
+  EXPECT_EQ(backwards.status, 2);
+  EXPECT_NE(backwards.output.find("goes backwards; write 1..2"), std::string::npos)
+      << backwards.output;
+}
+
+TEST(Launch, TimesAreNumbersOfSeconds) {
+  for (const std::string time : {"nan", "1e300", "0", "-1", "soon"}) {
+    const CommandResult result = tutti({"run", "-np", "1", "--time", time});
+    EXPECT_EQ(result.status, 2) << time;
+    EXPECT_NE(result.output.find("write seconds"), std::string::npos) << result.output;
+  }
 }
 
 // 24 lines of 80 columns.
