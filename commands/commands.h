@@ -26,6 +26,7 @@ struct Job {
 int run(Job& job);
 int replay(Job& job);
 int bench(Job& job);
+int doctor(Job& job);
 int list(const Places& places);    // needs no MPI
 int diff(const Options& options);  // neither
 

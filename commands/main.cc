@@ -18,6 +18,7 @@
 #include "fixtures/cases/case.h"
 #include "fixtures/claims/claims.h"
 #include "fixtures/world/signals.h"
+#include "suites/property.h"
 
 namespace tutti {
 
@@ -82,6 +83,7 @@ int direct(const Options& options, Link& link, RankService& service,
     if (options.command == "run") status = run(job);
     if (options.command == "replay") status = replay(job);
     if (options.command == "bench") status = bench(job);
+    if (options.command == "doctor") status = doctor(job);
   } catch (const std::exception& error) {
     // Bad names, bad files, a rank that does not answer: nothing was judged.
     fmt::print(stderr, "tutti: {}\n", error.what());
@@ -117,6 +119,14 @@ int as_rank(const Options& options, const std::string& command_line) {
   return 0;
 }
 
+// Where only plan is asked, the world is nobody's.
+int ranks_of_replay(const Case& one_case) {
+  for (const Property& property : properties()) {
+    if (property.whole && property.full_name() == one_case.property) return 1;
+  }
+  return one_case.world;
+}
+
 int main_of(int count, char** arguments) {
   Options options;
   int status = 0;
@@ -127,7 +137,8 @@ int main_of(int count, char** arguments) {
   if (!started_by_launcher()) {
     int ranks = options.ranks;
     if (options.command == "bench" && options.bench == "verify") ranks = 1;  // it needs no more
-    if (options.command == "replay") ranks = std::max(1, parse_case(options.line).world);
+    if (options.command == "doctor") ranks = 1;
+    if (options.command == "replay") ranks = ranks_of_replay(parse_case(options.line));
     return run_mpirun(ranks, words);
   }
   prepare_for_mpi();

@@ -146,6 +146,18 @@ void add_bench_options(CLI::App& bench, Options& options) {
       ->option_text("SIZES");
 }
 
+void add_doctor_options(CLI::App& doctor, Options& options) {
+  doctor.add_option("--node", options.node, "to look at [real where there is a GPU, else host]")
+      ->option_text("NAME");
+  add_node_changes(doctor, options);
+  doctor.add_option("--backend", options.backends, "names, or paths of plugins [all]")
+      ->delimiter(',')
+      ->option_text("NAMES");
+  doctor
+      .add_option("--world", options.worlds, "such as 2,6,8 [one, as large as the node, up to 8]")
+      ->option_text("SIZES");
+}
+
 void add_diff_options(CLI::App& diff, Options& options) {
   diff.add_option("A", options.before, "folder of the earlier run, or its report.json")->required();
   diff.add_option("B", options.after, "folder of the later run")->required();
@@ -198,6 +210,8 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
       app.add_subcommand("list", "backends, nodes, properties, faults and report formats");
   CLI::App* replay = app.add_subcommand("replay", "carry out one case line in fresh workers");
   CLI::App* bench = app.add_subcommand("bench", "measure the suite, and backends side by side");
+  CLI::App* doctor =
+      app.add_subcommand("doctor", "a node as backends see it, and the paths they would take");
   CLI::App* diff = app.add_subcommand("diff", "what changed from one run to another");
   add_run_options(*run, options);
   add_common_options(*run, options);
@@ -205,6 +219,7 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
   replay->add_option("line", options.line, "the case line, in quotes")->required();
   add_bench_options(*bench, options);
   add_common_options(*bench, options);
+  add_doctor_options(*doctor, options);
   add_diff_options(*diff, options);
   try {
     app.parse(with_np(count, arguments));
@@ -214,7 +229,7 @@ bool parse_options(int count, char** arguments, Options& options, int& status) {
     return false;
   }
   options.node += options.changes;
-  for (const CLI::App* command : {run, list, replay, bench, diff}) {
+  for (const CLI::App* command : {run, list, replay, bench, doctor, diff}) {
     if (command->parsed()) options.command = command->get_name();
   }
   return true;

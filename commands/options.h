@@ -11,7 +11,7 @@
 namespace tutti {
 
 struct Options {
-  std::string command;                // run list replay bench diff
+  std::string command;                // run list replay bench doctor diff
   std::vector<std::string> backends;  // names, or paths of plugins; empty: all that are installed
   std::string node;     // with its changes (fixtures/nodes/compose.h); empty: real when there is a
                         // GPU, else host

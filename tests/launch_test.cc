@@ -93,7 +93,7 @@ TEST(Launch, TimesAreNumbersOfSeconds) {
 
 // 24 lines of 80 columns.
 TEST(Help, FitsAScreen) {
-  for (const std::string command : {"run", "list", "replay", "bench", "diff"}) {
+  for (const std::string command : {"run", "list", "replay", "bench", "doctor", "diff"}) {
     const CommandResult help = tutti({command, "--help"});
     EXPECT_EQ(help.status, 0);
     std::istringstream text(help.output);
@@ -204,6 +204,29 @@ TEST(Bench, TheFirstOfLatencyIsTheOneWithAReference) {
   ASSERT_NE(other, std::string::npos) << result.output;
   EXPECT_LT(base, other) << result.output;
   EXPECT_NE(result.output.find("(1.00)", base), std::string::npos) << result.output;
+}
+
+TEST(Doctor, ShowsTheNodeAndThePathsThatBackendsWouldTake) {
+  const CommandResult result = tutti({"doctor", "--node", "rtx-pro-6000-pcie8", "--rank",
+                                      "2:no_peer", "--backend", "one_shot,gloo", "--world", "2,4"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  for (const std::string text :
+       {"12.0", "multicast no", "PIX", "SYS", "world 2: ", "world 4: ",
+        "refused: rank 2 has no peer access to rank 0, and one_shot needs it"})
+    EXPECT_NE(result.output.find(text), std::string::npos) << text << "\n" << result.output;
+  const CommandResult unknown = tutti({"doctor", "--node", "rtx-pro-6000"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.output.find("nearest: rtx-pro-6000-pcie8"), std::string::npos)
+      << unknown.output;
+}
+
+TEST(Replay, ALineThatOnlyAsksPlanNeedsNoRanks) {
+  const CommandResult result = tutti({"replay",
+                                      "tutti1 backend=one_shot property=selection.sweep world=72 "
+                                      "node=h200-nvl8,devices:72 : allreduce count=1"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_NE(result.output.find("mpirun -q -np 1 "), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("plan says: refused: 72 ranks"), std::string::npos) << result.output;
 }
 
 TEST(Seed, SameSeedSameCasesAndFewerUnderTime) {

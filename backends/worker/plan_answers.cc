@@ -59,9 +59,10 @@ tutti_request request_of(const Allreduce& call) {
 
 class Asker {
  public:
-  Asker(const tutti_backend& backend, Interned& interned)
+  Asker(const tutti_backend& backend, Interned& interned, bool with_reasons)
       : backend_(backend),
         interned_(interned),
+        with_reasons_(with_reasons),
         refused_(interned.text(kPlanRefused)),
         unknown_(interned.text(kPlanUnknown)) {
     for (const char* const* path = backend.paths; *path; ++path)
@@ -83,10 +84,16 @@ class Asker {
   }
 
  private:
+  std::uint16_t number_of_refusal() {
+    plan_.text[sizeof plan_.text - 1] = '\0';
+    if (plan_.text[0] == '\0') return interned_.text(kPlanSilent);
+    return with_reasons_ ? interned_.text(fmt::format("{}: {}", kPlanRefused, plan_.text))
+                         : refused_;
+  }
+
   std::uint16_t number_of_answer() {
     if (plan_.answer == TUTTI_PLAN_UNKNOWN) return unknown_;
-    if (plan_.answer == TUTTI_PLAN_REFUSED)
-      return plan_.text[0] != '\0' ? refused_ : interned_.text(kPlanSilent);
+    if (plan_.answer == TUTTI_PLAN_REFUSED) return number_of_refusal();
     for (const auto& [name, number] : paths_) {
       if (std::strcmp(name, plan_.text) == 0) return number;
     }
@@ -97,6 +104,7 @@ class Asker {
 
   const tutti_backend& backend_;
   Interned& interned_;
+  const bool with_reasons_;
   std::uint16_t refused_, unknown_;
   std::vector<std::pair<const char*, std::uint16_t>> paths_;
   tutti_plan plan_{.size = sizeof(tutti_plan), .answer = TUTTI_PLAN_UNKNOWN, .text = ""};
@@ -126,7 +134,7 @@ PlanAnswers answers_of_plan(const tutti_backend& backend, const PlanSweep& sweep
   std::vector<tutti_request> requests;
   for (const Allreduce& call : sweep.requests) requests.push_back(request_of(call));
   Interned interned;
-  Asker asker(backend, interned);
+  Asker asker(backend, interned, sweep.with_reasons);
   Clock::duration asked{};
   for (std::size_t place = 0; place < sweep.places.size(); ++place) {
     Node node = sweep.base;

@@ -61,7 +61,7 @@ class Asking {
  private:
   // The place that broke the worker; `end` when none did, and then the answers are there.
   std::size_t ask_some(std::size_t first, std::size_t end) {
-    PlanSweep some{sweep_.base, {}, sweep_.requests};
+    PlanSweep some{sweep_.base, {}, sweep_.requests, sweep_.with_reasons};
     some.places.assign(sweep_.places.begin() + static_cast<std::ptrdiff_t>(first),
                        sweep_.places.begin() + static_cast<std::ptrdiff_t>(end));
     const Reply reply = runner_.ask_alone(backend_, Kind::sweep, to_text(some), kTimeout);

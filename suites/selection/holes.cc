@@ -156,7 +156,7 @@ std::vector<Problem> problems_of(const std::string& answer, ClaimState state,
   if (answer.starts_with(kPlanSplit)) return {{Verdict::split, "plan " + without_numbers(answer)}};
   if (answer == kPlanSilent) return {{Verdict::lost_path, "refused without a reason"}};
   if (answer == kPlanUnknown) return {};
-  if (answer == kPlanRefused) {
+  if (answer.starts_with(kPlanRefused)) {
     if (state != ClaimState::claimed) return {};
     return {{Verdict::lost_path,
              fmt::format("refused, but {} is claimed", path.empty() ? "it" : "path " + path)}};

@@ -75,7 +75,7 @@ void report_holes(const SweepPlan& plan, const std::vector<Hole>& holes, const C
 // Answers a second, as a few places tell.
 double rate_of(Runner& runner, const BackendEntry& backend, const SweepPlan& coarse) {
   constexpr std::size_t kPlaces = 16;
-  PlanSweep probe{coarse.sweep.base, {}, coarse.sweep.requests};
+  PlanSweep probe{coarse.sweep.base, {}, coarse.sweep.requests, false};
   for (std::size_t place = 0; place < kPlaces; ++place)
     probe.places.push_back(coarse.sweep.places[coarse.sweep.places.size() * place / kPlaces]);
   const PlanAnswers answers = ask_plan(runner, backend, probe).answers;
@@ -123,7 +123,7 @@ void sweep(RunContext& context, const Cell& cell, Record& record) {
 
 // One of its questions again.
 Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool) {
-  const PlanSweep question{*cell.node, {{"", one_case.world}}, calls_of(one_case)};
+  const PlanSweep question{*cell.node, {{"", one_case.world}}, calls_of(one_case), true};
   const AskedPlan asked = ask_plan(runner, *cell.backend, question);
   Outcome outcome;
   outcome.verdict = Verdict::pass;
