@@ -14,7 +14,6 @@ namespace {
 void fill(StoredRun& run, const std::vector<std::string>& earlier) {
   FilledRun filled(std::move(run.records));
   for (const std::string& path : earlier) {
-    if (!filled.has_gaps()) break;
     try {
       filled.add(read_run(path).records);
     } catch (const std::exception& error) {

@@ -23,10 +23,7 @@ void take(const Record& earlier, Record& record) {
 }  // namespace
 
 FilledRun::FilledRun(std::vector<Record> records) : records_(std::move(records)) {
-  for (const Record& record : records_) {
-    cases_.push_back(record.cases);
-    gaps_ += is_late(record);
-  }
+  for (const Record& record : records_) cases_.push_back(record.cases);
 }
 
 void FilledRun::add(const std::vector<Record>& earlier) {
@@ -45,7 +42,6 @@ void FilledRun::add(const std::vector<Record>& earlier) {
     cases_[at] = std::max(cases_[at], before.cases);
     if (!late && !hidden) continue;
     take(before, record);
-    gaps_ -= late;
     ++filled_;
   }
 }

@@ -13,8 +13,6 @@ class FilledRun {
  public:
   explicit FilledRun(std::vector<Record> records);
 
-  // Whether there is something that --time left out and no earlier run has told yet.
-  bool has_gaps() const { return gaps_ > 0; }
   // The run before the last one that was added. Taken from it, but for their bits, are cells that
   // --time left out (time_is_up), and reds of cells that were green here after fewer cases: those
   // that showed it were not carried out.
@@ -26,7 +24,7 @@ class FilledRun {
  private:
   std::vector<Record> records_;
   std::vector<std::uint64_t> cases_;  // the most that a run told so far carried out, by record
-  std::uint64_t gaps_ = 0, filled_ = 0;
+  std::uint64_t filled_ = 0;
 };
 
 }  // namespace tutti

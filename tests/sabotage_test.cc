@@ -75,6 +75,7 @@ const Sabotage kSabotages[] = {
     {"zero_by_count", "agreement.special", "wrong", 2, "do not follow one rule", "", "60"},
     {"table_with_hole", "selection.sweep", "crash", 1, "11.0..99.0; multicast yes", ""},
     {"plan_segfaults", "selection.sweep", "crash", 1, "capability 99.0; world 5", ""},
+    {"plan_dies_alone", "selection.sweep", "crash", 1, "world 1", ""},
     {"plan_by_rank", "selection.sweep", "split", 1, "world 33, 72", ""},
     {"gate_too_tight", "selection.sweep", "lost_path", 1, "multicast no", ""},
     {"gate_too_tight", "selection.follows", "lost_path", 2, "claimed, but", ""},

@@ -75,6 +75,7 @@ class Asker {
     ++interned_.answers().calls;
     try {
       const tutti_status status = backend_call(backend_.plan, &facts, rank, &request, &plan_);
+      plan_.text[sizeof plan_.text - 1] = '\0';
       if (status != TUTTI_OK)
         return interned_.text(fmt::format("{}{}: {}", kPlanFailed, name_of(status), plan_.text));
     } catch (const BackendThrew& error) {
@@ -94,10 +95,10 @@ class Asker {
   std::uint16_t number_of_answer() {
     if (plan_.answer == TUTTI_PLAN_UNKNOWN) return unknown_;
     if (plan_.answer == TUTTI_PLAN_REFUSED) return number_of_refusal();
-    for (const auto& [name, number] : paths_) {
-      if (std::strcmp(name, plan_.text) == 0) return number;
-    }
     plan_.text[sizeof plan_.text - 1] = '\0';
+    for (const auto& [name, number] : paths_) {
+      if (plan_.answer == TUTTI_PLAN_PATH && std::strcmp(name, plan_.text) == 0) return number;
+    }
     return interned_.text(fmt::format("{}answer {} with '{}', which is no path of this backend",
                                       kPlanFailed, static_cast<int>(plan_.answer), plan_.text));
   }
@@ -118,10 +119,14 @@ Row row_of(Asker& asker, Interned& interned, const tutti_facts& facts,
   for (const tutti_request& request : requests) {
     const std::uint16_t answer = asker.ask(facts, 0, request);
     const std::uint16_t other = last > 0 ? asker.ask(facts, last, request) : answer;
-    row.push_back(answer == other ? answer
-                                  : interned.text(fmt::format("{}rank 0: {}; rank {}: {}",
-                                                              kPlanSplit, interned.text_of(answer),
-                                                              last, interned.text_of(other))));
+    const auto is_refusal = [&](std::uint16_t one) {
+      return interned.text_of(one).starts_with(kPlanRefused);  // reasons may name the rank
+    };
+    const bool is_alike = answer == other || (is_refusal(answer) && is_refusal(other));
+    row.push_back(is_alike ? answer
+                           : interned.text(fmt::format("{}rank 0: {}; rank {}: {}", kPlanSplit,
+                                                       interned.text_of(answer), last,
+                                                       interned.text_of(other))));
   }
   return row;
 }

@@ -9,7 +9,7 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t kPlacesAtOnce = 512;
-constexpr std::size_t kBrokenMost = 50;  // each costs a worker
+constexpr std::size_t kBrokenMost = 16;  // each costs a worker, and its backtrace
 constexpr std::chrono::milliseconds kTimeout{60'000};
 
 // The answers of more places, behind those that are there.

@@ -14,9 +14,10 @@ namespace {
 constexpr std::uint64_t kCountMost = 5000;  // sizes are what `sweep` varies
 
 // A backend whose claims look at no fact of the node is not expected to do anything else on another
-// one.
+// one. Of one without claims nothing is known.
 SkipCause where_it_can_matter(const Cell& cell) {
-  return cell.backend->claims.look_at_node() ? SkipCause::none : SkipCause::not_claimed;
+  const Claims& claims = cell.backend->claims;
+  return claims.claims.empty() || claims.look_at_node() ? SkipCause::none : SkipCause::not_claimed;
 }
 
 Case draw_case(const Cell& cell, const Profile& profile) {

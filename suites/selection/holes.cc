@@ -147,11 +147,14 @@ static std::string without_numbers(const std::string& text) {
 std::vector<Problem> problems_of(const std::string& answer, ClaimState state,
                                  const std::string& path) {
   if (answer.starts_with(kPlanFailed)) {
-    std::vector<Problem> problems;
+    std::set<std::string> problems;  // two lines may differ in numbers only
     std::istringstream lines(answer.substr(std::string_view(kPlanFailed).size()));
     for (std::string line; std::getline(lines, line);)
-      problems.push_back({Verdict::crash, "plan failed: " + without_numbers(line)});
-    return problems;
+      problems.insert("plan failed: " + without_numbers(line));
+    if (problems.empty()) problems.insert("plan failed without a text");
+    std::vector<Problem> all;
+    for (const std::string& what : problems) all.push_back({Verdict::crash, what});
+    return all;
   }
   if (answer.starts_with(kPlanSplit)) return {{Verdict::split, "plan " + without_numbers(answer)}};
   if (answer == kPlanSilent) return {{Verdict::lost_path, "refused without a reason"}};
