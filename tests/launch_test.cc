@@ -245,14 +245,13 @@ TEST(Seed, SameSeedSameCasesAndFewerUnderTime) {
   const auto timed = trace("timed", {"--seed", "11", "--cases", "400", "--time", "1"});
   ASSERT_FALSE(timed.empty());
   ASSERT_LT(timed.size(), many.size()) << "400 cases a cell should need more than a second";
-  // The same ones, in the same order, from the first cell to the last.
+  // The same ones, in the same order; how the time is shared is for pace_test.
   auto at = many.begin();
   for (const std::string& line : timed) {
     at = std::find(at, many.end(), line);
     ASSERT_NE(at, many.end()) << line;
     ++at;
   }
-  EXPECT_NE(timed.back().find("world=2"), std::string::npos) << timed.back();
 }
 
 }  // namespace
