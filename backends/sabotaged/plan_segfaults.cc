@@ -1,4 +1,4 @@
-// Its plan reads through a null pointer for worlds of five on new GPUs. Expected: crash in
+// Its plan reads through a null pointer for worlds of nine on new GPUs. Expected: crash in
 // selection.sweep, with the world as part of the rule.
 #include "backends/sabotaged/correct.h"
 
@@ -7,7 +7,7 @@ using namespace tutti::sabotaged;
 namespace {
 tutti_status plan(const tutti_facts* facts, int32_t rank, const tutti_request* request,
                   tutti_plan* plan) {
-  if (facts->world == 5 && facts->ranks[0].capability_major == 99) {
+  if (facts->world == 9 && facts->ranks[0].capability_major == 99) {
     const int* volatile nothing = nullptr;
     return static_cast<tutti_status>(*nothing);
   }
