@@ -18,13 +18,6 @@ std::vector<std::string> bench_subject_names() {
   return names;
 }
 
-std::string size_in_words(std::uint64_t bytes) {
-  constexpr std::array kUnits{"bytes", "KiB", "MiB"};
-  std::size_t unit = 0;
-  for (; unit + 1 < kUnits.size() && bytes != 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
-  return fmt::format("{} {}", bytes, kUnits[unit]);
-}
-
 // The command line knows known names only.
 int bench(Job& job) { return find_bench_subject(job.options.bench)->run(job); }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands/commands.h"
+#include "reports/text.h"
 
 namespace tutti {
 
@@ -29,8 +30,5 @@ inline constexpr std::array kBenchSubjects{
 // Null for an unknown name.
 const BenchSubject* find_bench_subject(const std::string& name);
 std::vector<std::string> bench_subject_names();
-
-// "8 KiB": in the largest unit that leaves it whole.
-std::string size_in_words(std::uint64_t bytes);
 
 }  // namespace tutti

@@ -7,8 +7,8 @@
 #include <array>
 #include <map>
 
-#include "commands/bench.h"
 #include "commands/commands.h"
+#include "reports/text.h"
 #include "suites/selection/ask_plan.h"
 
 namespace tutti {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace tutti {
@@ -76,6 +77,13 @@ std::string shell_quoted(const std::string& text) {
   for (const char character : text)
     quoted += character == '\'' ? "'\\''" : std::string(1, character);
   return quoted + "'";
+}
+
+std::string size_in_words(std::uint64_t bytes) {
+  constexpr std::array kUnits{"bytes", "KiB", "MiB"};
+  std::size_t unit = 0;
+  for (; unit + 1 < kUnits.size() && bytes != 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
+  return fmt::format("{} {}", bytes, kUnits[unit]);
 }
 
 }  // namespace tutti

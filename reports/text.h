@@ -2,6 +2,7 @@
 // output.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace tutti {
@@ -19,5 +20,8 @@ std::string printable(const std::string& text);
 
 // The text as one word for a POSIX shell.
 std::string shell_quoted(const std::string& text);
+
+// "8 KiB": bytes in the largest unit, up to MiB, that leaves them whole.
+std::string size_in_words(std::uint64_t bytes);
 
 }  // namespace tutti

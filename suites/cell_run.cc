@@ -173,8 +173,7 @@ Outcome check_case(Runner& runner, const Case& one_case, const Cell& cell, bool 
   return runner.run(one_case, *cell.backend, *cell.node, want);
 }
 
-// The table of a backend can be asked without its memory.
-static bool needs_gpu(const RunContext& context, const Cell& cell) {
+bool needs_gpu(const RunContext& context, const Cell& cell) {
   return cell.node->device_kind == "host" && !cell.property->whole &&
          context.cuda_only.contains(cell.backend->name);
 }

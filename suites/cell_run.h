@@ -29,6 +29,10 @@ struct RunContext {
   std::set<std::string> cuda_only{};      // backends that take no host memory
 };
 
+// Whether a cell cannot be checked, as its backend takes CUDA memory only and the node has none.
+// The table of a backend can be asked all the same.
+bool needs_gpu(const RunContext& context, const Cell& cell);
+
 // Never throws for what a backend does; SuiteError and Interrupted pass through.
 Record check_cell(RunContext& context, const Cell& cell);
 

@@ -44,6 +44,14 @@ Case case_of(const Cell& cell) {
   return one_case;
 }
 
+Case on_backend(Case one_case, const BackendEntry& backend) {
+  one_case.backend = backend.name;
+  one_case.path = "auto";
+  one_case.plugin.clear();
+  one_case.earlier.clear();
+  return one_case;
+}
+
 Record record_of(const Cell& cell) {
   Record record;
   record.backend = cell.backend->name;

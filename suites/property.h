@@ -82,6 +82,8 @@ const std::vector<Property>& properties();  // sorted by full name
 
 // The case that a cell starts from: everything but steps and seed.
 Case case_of(const Cell& cell);
+// The same case for another backend, by whatever path that chooses.
+Case on_backend(Case one_case, const BackendEntry& backend);
 // The record of a cell of which nothing is known yet: `missing`.
 Record record_of(const Cell& cell);
 std::string name_of(const Cell& cell);  // that of its record

@@ -126,10 +126,7 @@ std::vector<PlannedTest> tests_of(RunContext& context, const Plan& plan,
 std::uint64_t cells_to_check(const RunContext& context, const PlannedTest& test) {
   std::uint64_t cells = 0;
   for (const Cell& cell : test.cells) {
-    const std::string& backend = cell.backend->name;
-    const bool no_gpu = cell.node->device_kind == "host" && !cell.property->whole &&
-                        context.cuda_only.contains(backend);
-    cells += !no_gpu && !context.not_installed.contains(backend) &&
+    cells += !needs_gpu(context, cell) && !context.not_installed.contains(cell.backend->name) &&
              cell.property->not_applicable(cell) == SkipCause::none;
   }
   return cells;

@@ -86,7 +86,6 @@ class Asker {
 
  private:
   std::uint16_t number_of_refusal() {
-    plan_.text[sizeof plan_.text - 1] = '\0';
     if (plan_.text[0] == '\0') return interned_.text(kPlanSilent);
     return with_reasons_ ? interned_.text(fmt::format("{}: {}", kPlanRefused, plan_.text))
                          : refused_;
@@ -95,7 +94,6 @@ class Asker {
   std::uint16_t number_of_answer() {
     if (plan_.answer == TUTTI_PLAN_UNKNOWN) return unknown_;
     if (plan_.answer == TUTTI_PLAN_REFUSED) return number_of_refusal();
-    plan_.text[sizeof plan_.text - 1] = '\0';
     for (const auto& [name, number] : paths_) {
       if (plan_.answer == TUTTI_PLAN_PATH && std::strcmp(name, plan_.text) == 0) return number;
     }

@@ -44,11 +44,7 @@ Outcome check(Runner& runner, const Case& one_case, const Cell& cell, bool fresh
   if (mine.verdict != Verdict::pass && mine.verdict != Verdict::fell_back) return mine;
   std::string passed_over;
   for (const BackendEntry* reference : cell.references) {
-    Case theirs = one_case;
-    theirs.backend = reference->name;
-    theirs.path = "auto";
-    theirs.plugin.clear();
-    theirs.earlier.clear();
+    const Case theirs = on_backend(one_case, *reference);
     const Outcome other =
         runner.run(theirs, *reference, *cell.node, {RunMode::compare, fresh, false});
     if (other.verdict != Verdict::pass) {

@@ -55,7 +55,6 @@ class Asking {
       asked_.answers.row_of.push_back(0);
       asked_.broken.emplace(place, Problem{Verdict::missing, "not asked: too many workers died"});
     }
-    asked_.is_whole = false;
   }
 
  private:

@@ -11,7 +11,6 @@ namespace tutti {
 struct AskedPlan {
   PlanAnswers answers;                    // of places that are not in `broken`
   std::map<std::size_t, Problem> broken;  // places at which the worker died, or did not come back
-  bool is_whole = true;                   // false: so many died that the rest was not asked
 };
 
 // Throws CatalogError when the backend cannot be hosted, or the worker makes no sense.

@@ -34,12 +34,7 @@ Case draw_case(const Cell& cell, const Profile& profile) {
 Outcome taken_over(Runner& runner, const Case& one_case, const Cell& cell, const Outcome& refused) {
   if (cell.references.empty()) return refused;
   const BackendEntry& reference = *cell.references.front();
-  Case theirs = one_case;
-  theirs.backend = reference.name;
-  theirs.path = "auto";
-  theirs.plugin.clear();
-  theirs.earlier.clear();
-  Outcome other = runner.run(theirs, reference, *cell.node);
+  Outcome other = runner.run(on_backend(one_case, reference), reference, *cell.node);
   if (!other.is_red()) return refused;
   other.reason = fmt::format("{} refused ({}), and {}, which could have taken over, came to: {}",
                              cell.backend->name, refused.reason, reference.name, other.reason);

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "fixtures/nodes/compose.h"
+#include "reports/compare.h"
 
 namespace tutti {
 
@@ -129,20 +130,6 @@ Situation situation_at(const SweepPlan& plan, Point place) {
 }
 
 }  // namespace
-
-// Numbers are particular to a point, such as the key that a table lacks.
-static std::string without_numbers(const std::string& text) {
-  std::string result;
-  for (const char character : text) {
-    const bool is_digit = character >= '0' && character <= '9';
-    if (!is_digit) {
-      result += character;
-    } else if (result.empty() || result.back() != '#') {
-      result += '#';
-    }
-  }
-  return result;
-}
 
 std::vector<Problem> problems_of(const std::string& answer, ClaimState state,
                                  const std::string& path) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "fixtures/nodes/compose.h"
+#include "suites/agreement/draw.h"
 #include "suites/cell_run.h"
 #include "suites/expectations.h"
 #include "suites/selection/ask_plan.h"
@@ -19,8 +20,6 @@ namespace {
 constexpr std::size_t kRulesMost = 5;  // of one hole that are printed
 constexpr double kSecondsOfQuick = 5,
                  kSecondsOfNight = 120;  // of one sweep; a coarse one may be longer
-
-SkipCause always(const Cell&) { return SkipCause::none; }
 
 Case case_of_hole(const SweepPlan& plan, const Hole& hole, const Cell& cell) {
   Case one_case = case_at(plan, hole.place, hole.request);
@@ -165,7 +164,7 @@ const PropertyRegistration registration{{
     .name = "sweep",
     .law = "plan has an answer, with a reason, that the claims allow, for every combination of "
            "capability, links, hosts, world, size, alignment and place, and the same on all ranks",
-    .not_applicable = always,
+    .not_applicable = draw::always,
     .draw = nullptr,
     .check = check,
     .whole = sweep,

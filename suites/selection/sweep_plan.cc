@@ -6,6 +6,8 @@
 #include <array>
 #include <set>
 
+#include "reports/text.h"
+
 namespace tutti {
 
 namespace {
@@ -50,13 +52,6 @@ struct Size {
   int elements;  // more or less than that
 };
 
-std::string in_words(std::uint64_t bytes) {
-  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  for (; unit + 1 < std::size(kUnits) && bytes % 1024 == 0 && bytes > 0; ++unit) bytes /= 1024;
-  return fmt::format("{} {}", bytes, kUnits[unit]);
-}
-
 std::vector<Size> sizes(const Claims& claims, Detail detail) {
   constexpr std::uint64_t kLeast = 1 << 10, kMost = std::uint64_t{1} << 29;
   std::set<std::uint64_t> thresholds;
@@ -73,10 +68,10 @@ std::vector<Size> sizes(const Claims& claims, Detail detail) {
   std::uint64_t before = 0;
   for (const std::uint64_t bytes : thresholds) {
     const std::uint64_t between = (before + bytes) / 2 / 8 * 8;
-    all.push_back({in_words(between), between, 0});
-    all.push_back({in_words(bytes) + " - 1 element", bytes, -1});
-    all.push_back({in_words(bytes), bytes, 0});
-    all.push_back({in_words(bytes) + " + 1 element", bytes, 1});
+    all.push_back({size_in_words(between), between, 0});
+    all.push_back({size_in_words(bytes) + " - 1 element", bytes, -1});
+    all.push_back({size_in_words(bytes), bytes, 0});
+    all.push_back({size_in_words(bytes) + " + 1 element", bytes, 1});
     before = bytes;
   }
   return all;
