@@ -121,10 +121,8 @@ int as_rank(const Options& options, const std::string& command_line) {
 
 // Where only plan is asked, the world is nobody's.
 int ranks_of_replay(const Case& one_case) {
-  for (const Property& property : properties()) {
-    if (property.whole && property.full_name() == one_case.property) return 1;
-  }
-  return one_case.world;
+  const Property* property = find_property(one_case.property);
+  return property && property->whole ? 1 : one_case.world;
 }
 
 int main_of(int count, char** arguments) {

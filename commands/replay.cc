@@ -16,11 +16,9 @@ namespace tutti {
 namespace {
 
 const Property& property_of(const Case& one_case) {
+  if (const Property* found = find_property(one_case.property)) return *found;
   std::vector<std::string> names;
-  for (const Property& property : properties()) {
-    if (property.full_name() == one_case.property) return property;
-    names.push_back(property.full_name());
-  }
+  for (const Property& property : properties()) names.push_back(property.full_name());
   throw CaseError(fmt::format("unknown property '{}'; nearest: {}", one_case.property,
                               nearest(one_case.property, names)));
 }

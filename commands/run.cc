@@ -1,6 +1,5 @@
 // tutti run: checks backends and writes a report.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstdio>
@@ -175,8 +174,8 @@ void tell_machine(const Machine& machine) {
 
 Node node_of(const Job& job, const std::string& text) {
   const Machine& machine = job.machine;
-  std::vector<std::string> parts = parts_of_node(text);
-  std::string& name = parts.front();
+  const std::vector<std::string> parts = parts_of_node(text);
+  const std::string& name = parts.front();
   const bool is_real = name == "real" || (name.empty() && !machine.real.devices.empty());
   if ((is_real || name.empty()) && !machine.problem.empty()) {
     throw NodeError(fmt::format("{}\nMend that, or go without: --node host", machine.problem));
@@ -187,12 +186,10 @@ Node node_of(const Job& job, const std::string& text) {
                     "--node host",
                     machine.real.source));
   }
-  if (name.empty()) name = is_real ? "real" : "host";
-  Node node =
-      is_real ? machine.real
-              : load_node(job.places.share + "/nodes", fmt::format("{}", fmt::join(parts, ",")));
+  Node node = is_real ? machine.real
+                      : load_node(job.places.share + "/nodes", name.empty() ? "host" + text : text);
   if (is_real) {
-    node.name = name;
+    node.name = "real";
     change(node, parts);
   }
   if (node.device_kind == "host" && machine.hosts > 1) {

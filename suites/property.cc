@@ -31,6 +31,13 @@ PropertyRegistration::PropertyRegistration(Property property) {
 
 const std::vector<Property>& properties() { return all_properties(); }
 
+const Property* find_property(const std::string& full_name) {
+  for (const Property& property : properties()) {
+    if (property.full_name() == full_name) return &property;
+  }
+  return nullptr;
+}
+
 Case case_of(const Cell& cell) {
   Case one_case;
   one_case.backend = cell.backend->name;

@@ -78,7 +78,8 @@ struct PropertyRegistration {
       Property property);  // a duplicate name ends the program with a message
 };
 
-const std::vector<Property>& properties();  // sorted by full name
+const std::vector<Property>& properties();                    // sorted by full name
+const Property* find_property(const std::string& full_name);  // null: there is none
 
 // The case that a cell starts from: everything but steps and seed.
 Case case_of(const Cell& cell);
